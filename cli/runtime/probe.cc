@@ -2,6 +2,7 @@
 #include "rankwright/runtime/probe/probe.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdlib>
 #include <memory>

@@ -1,6 +1,7 @@
 // `rankwright run`: runs one rank, or launches all of them. All ranks agree on every decision to
 // continue; only rank 0 prints.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <chrono>

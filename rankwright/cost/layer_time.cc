@@ -298,6 +298,10 @@ ExpertTime estimate_expert_time(const Work& w, const model::FeedForward& ffn) {
                          w.links.time(plan::TrafficKind::etp_reduce_scatter,
                                       plan::Op::reduce_scatter, etp * all, mesh::GroupKind::etp);
   const CommTime exchanged{shown * exchange + inside, (1 - shown) * exchange};
+  CommTime dispatched = exchanged;
+  if (const Bytes counts = compute_count_message(w.config, ffn); counts.value > 0)
+    dispatched.exposed += w.links.time(plan::TrafficKind::ep_token_counts, plan::Op::all_to_all,
+                                       counts, mesh::GroupKind::ep);
 
   // Grouped kernels add no bias: their outputs are read and written again.
   const double biased =
@@ -314,7 +318,7 @@ ExpertTime estimate_expert_time(const Work& w, const model::FeedForward& ffn) {
                   .elementwise = w.stream(activated + routed),
                   .casts = w.expert_casts(rows * local * one.k),
                   .permute = 6 * pass,
-                  .ep = exchanged};
+                  .ep = dispatched};
   time.input = {.matmul = expert.input + always.input,
                 .elementwise = w.stream(2 * activated + routed),
                 .casts = w.expert_casts(rows * local * one.n),
@@ -537,7 +541,8 @@ TensorComm::Passes TensorComm::embedding() const {
 }
 
 TensorComm::Passes TensorComm::head() const {
-  const CommTime scores = 3 * reduce(sizes_.scores);
+  const i64 chunks = count_loss_chunks(config_.software.loss);
+  const CommTime scores = double(3 * chunks) * reduce(sizes_.scores / chunks);
   if (!sequence_parallel(config_.plan)) return {scores, reduce(sizes_.hidden)};
   const CommTime again = config_.software.eager_ops ? CommTime{} : regather(sizes_.hidden);
   return {gather(sizes_.hidden) + scores, scatter(sizes_.hidden) + again};

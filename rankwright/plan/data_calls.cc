@@ -51,12 +51,25 @@ DataShape make_data_shape(const TrainingConfig& config, const Stages& stages, i6
       add_piece(shape.expert_units, unit.share.expert, unit.count);
     }
     if (config.job.frozen()) add_adapters(shape, config, chunk);
+    if (reduces_weights_alone(config)) {
+      const auto add = [&](const std::vector<i64>& weights, i64 count) {
+        for (const i64 elements : weights) add_piece(shape.partial, elements, count);
+      };
+      for (const model::LayerRun& run : chunk.runs)
+        add(list_partial_weights(config, run.layer), run.count);
+      if (chunk.mtp > 0) add(list_partial_mtp_weights(config), chunk.mtp);
+      if (chunk.loss) add(list_partial_head_weights(config), 1);
+    }
   }
   return shape;
 }
 
 bool keeps_gathered_weights(const TrainingConfig& config) {
   return config.plan.zero >= 3 && config.software.fsdp && config.plan.pp > 1;
+}
+
+i64 partial_gradient_bytes(const TrainingConfig& config) {
+  return reduces_every_microbatch(config) ? config.job.activation_bytes() : config.job.grad_bytes();
 }
 
 i64 count_weight_gathers(const TrainingConfig& config) {

@@ -30,8 +30,9 @@ struct DataShape {
   /// Under LoRA, what of those units has gradients; otherwise empty.
   std::vector<CallPiece> dense_adapters{}, expert_adapters{};
   Share share{};
-  bool copies = false;      // several pp ranks hold the vocabulary weight
-  bool vocabulary = false;  // this pp rank holds it
+  std::vector<CallPiece> partial{};  // by weight, where reduces_weights_alone()
+  bool copies = false;               // several pp ranks hold the vocabulary weight
+  bool vocabulary = false;           // this pp rank holds it
 };
 
 /// Returns the shape of a pp rank with these stages, which are the config's.
@@ -45,6 +46,10 @@ Bytes count_tied_gradient_bytes(const TrainingConfig& config, const DataShape& s
 /// them after forward passes only. The first pass of a step and each pass after a forward pass
 /// gather them, whatever the schedule.
 bool keeps_gathered_weights(const TrainingConfig& config);
+
+/// Returns the bytes per element of a partial gradient that is reduced alone: gradients that are
+/// not reduced with every microbatch are accumulated first.
+i64 partial_gradient_bytes(const TrainingConfig& config);
 
 /// Returns how often a step gathers a weight over the data-parallel ranks (T11).
 i64 count_weight_gathers(const TrainingConfig& config);
@@ -104,7 +109,11 @@ void for_each_data_call(const TrainingConfig& config, const DataShape& shape, Vi
   reduce_and_gather(plan.zero >= 3 ? shape.expert_units : shape.expert, G::edp,
                     K::expert_dp_all_reduce, K::expert_dp_reduce_scatter, K::expert_dp_all_gather);
 
-  if (const i64 partial = count_partial_gradients(plan, shape.share); partial > 0)
+  if (reduces_weights_alone(config))
+    for (const CallPiece& weight : shape.partial)
+      visit(K::tp_norm_grads, Op::all_reduce, G::tp, reductions * weight.calls,
+            bytes(weight.elements, partial_gradient_bytes(config)));
+  else if (const i64 partial = count_partial_gradients(plan, shape.share); partial > 0)
     visit(K::tp_norm_grads, Op::all_reduce, G::tp, i64{1}, gradients(partial));
   if (const Bytes tied = count_tied_gradient_bytes(config, shape);
       shape.vocabulary && tied.value > 0)

@@ -57,6 +57,10 @@ Bytes compute_expert_message(const TrainingConfig& config, const model::FeedForw
   return ffn.active * compute_messages(config).kept;
 }
 
+Bytes compute_count_message(const TrainingConfig& config, const model::FeedForward& ffn) {
+  return config.software.dtensor ? bytes(ffn.experts, 8) : Bytes{};
+}
+
 Bytes compute_boundary_message(const TrainingConfig& config, i64 mtp) {
   const Messages sizes = compute_messages(config);
   const bool parts = config.software.scatters_sends;

@@ -76,6 +76,11 @@ TpSplit mlp_split(const model::Model& model, const model::FeedForward& ffn, i64 
 
 i64 norm_parameters(const model::Model& model) { return model.hidden * (model.norm_bias ? 2 : 1); }
 
+/// Adds the weights and biases of `count` norms.
+void add_norms(std::vector<i64>& sizes, const model::Model& model, i64 count) {
+  sizes.insert(sizes.end(), std::size_t(count * (model.norm_bias ? 2 : 1)), model.hidden);
+}
+
 /// Returns the holdings of a rank's chunks, which run `stages`. `copies`: a vocabulary weight is
 /// set apart.
 std::vector<Holding> make_holdings(const TrainingConfig& config, const std::vector<i64>& stages,
@@ -200,6 +205,58 @@ std::vector<Unit> list_units(const TrainingConfig& config, const RankContents& c
 i64 count_partial_gradients(const Plan& plan, const Share& share) {
   if (plan.tp == 1) return 0;
   return plan.sequence_parallel ? share.sequence_shared : share.head_norms;
+}
+
+bool reduces_weights_alone(const TrainingConfig& config) {
+  return config.software.dtensor && config.plan.tp > 1 && !config.job.frozen();
+}
+
+std::vector<i64> list_partial_weights(const TrainingConfig& config, const model::Layer& layer) {
+  const i64 h = config.model.hidden;
+  const model::Attention& a = layer.attention;
+  const model::FeedForward& ffn = layer.ffn;
+  std::vector<i64> list;
+  const auto add = [&](i64 count, i64 elements) {
+    if (elements > 0) list.insert(list.end(), std::size_t(count), elements);
+  };
+  if (has_head_norms(a)) add(2, a.head_dim);
+  if (!config.plan.sequence_parallel) return list;
+  add_norms(list, config.model, layer.norms);
+  if (a.kind == model::Attention::Kind::latent) {
+    if (a.q_rank > 0) add(1, h * a.q_rank);
+    add(1, a.q_rank);
+    add(1, h * (a.kv_rank + a.rope_dim));
+    add(1, a.kv_rank);
+    if (a.index_heads > 0) {
+      add(1, (a.q_rank > 0 ? a.q_rank : h) * a.index_heads * a.index_dim);
+      add(1, h * a.index_dim);
+      add(1, h * a.index_heads);
+      add(2, a.index_dim);
+    }
+  } else if (a.present()) {
+    add(a.out_bias ? 1 : 0, h);
+    if (a.kind == model::Attention::Kind::delta) add(1, a.head_dim);
+  }
+  const i64 dense_width = ffn.sparse() ? ffn.shared_width : ffn.width;
+  if (ffn.bias && dense_width > 0) add(1, h);
+  if (ffn.sparse()) {
+    add(1, h * ffn.experts);
+    add(ffn.router_bias ? 1 : 0, ffn.experts);
+    add(ffn.shared_gate && ffn.shared_width > 0 ? 1 : 0, h);
+  }
+  return list;
+}
+
+std::vector<i64> list_partial_mtp_weights(const TrainingConfig& config) {
+  std::vector<i64> list = list_partial_weights(config, config.model.runs.back().layer);
+  if (config.plan.sequence_parallel) add_norms(list, config.model, 3);
+  return list;
+}
+
+std::vector<i64> list_partial_head_weights(const TrainingConfig& config) {
+  std::vector<i64> list;
+  if (config.plan.sequence_parallel) add_norms(list, config.model, 1);
+  return list;
 }
 
 Share count_rank_share(const TrainingConfig& config, i64 pp_rank) {

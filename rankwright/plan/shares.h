@@ -80,6 +80,16 @@ std::vector<Unit> list_units(const TrainingConfig& config, const RankContents& c
 /// gradient is partial.
 i64 count_partial_gradients(const Plan& plan, const Share& share);
 
+/// Returns whether tp ranks sum the partial gradient of each weight in a call of its own, as often
+/// as gradients are reduced.
+bool reduces_weights_alone(const TrainingConfig& config);
+
+/// Return the sizes of the weights whose gradients are partial: of a layer, of an MTP module and of
+/// the head. They add up to count_partial_gradients().
+std::vector<i64> list_partial_weights(const TrainingConfig& config, const model::Layer& layer);
+std::vector<i64> list_partial_mtp_weights(const TrainingConfig& config);
+std::vector<i64> list_partial_head_weights(const TrainingConfig& config);
+
 /// Returns the share of a rank of `pp_rank`, or of a rank with these contents: the sum of its
 /// units.
 Share count_rank_share(const TrainingConfig& config, i64 pp_rank);

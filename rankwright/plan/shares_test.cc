@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <numeric>
+
 #include "rankwright/model/parameters.h"
 #include "tests/support/sample.h"
 #include "tests/support/shapes.h"
@@ -213,6 +215,24 @@ RC_GTEST_PROP(LayerShare, SumOverTpEpAndEtp_IsTheLayer, ()) {
   const model::FeedForward& ffn = layer.ffn;
   const i64 biases = ffn.bias && ffn.sparse() ? ffn.experts / plan.ep * model.hidden : 0;
   RC_ASSERT(plan.ep * (plan.etp * (share.expert - biases) + biases) == whole.experts);
+}
+
+RC_GTEST_PROP(PartialWeights, AddUpToThePartialGradients, ()) {
+  TrainingConfig config =
+      sample::random_config(sample::coin() ? sample::random_model() : sample::random_known_model());
+  config.plan.tp = sample::one_of({2, 4});
+  config.plan.sequence_parallel = sample::coin();
+  const auto sum = [](const std::vector<i64>& weights) {
+    return std::accumulate(weights.begin(), weights.end(), i64{0});
+  };
+  for (const model::LayerRun& run : config.model.runs)
+    RC_ASSERT(sum(list_partial_weights(config, run.layer)) ==
+              count_partial_gradients(config.plan,
+                                      count_layer_share(config.model, run.layer, config.plan)));
+  RC_ASSERT(sum(list_partial_mtp_weights(config)) ==
+            count_partial_gradients(config.plan, count_mtp_share(config)));
+  RC_ASSERT(sum(list_partial_head_weights(config)) ==
+            count_partial_gradients(config.plan, count_head_share(config.model, 2, true)));
 }
 
 RC_GTEST_PROP(RankShare, NeverGrowsWithTp, ()) {

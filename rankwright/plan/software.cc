@@ -9,11 +9,13 @@ constexpr std::array<std::string_view, 4> kAttention{"unfused", "flash1", "flash
 constexpr std::array<std::string_view, 5> kLaunch{"eager", "partial_graphs", "graphs", "compiled",
                                                   "blocking"};
 constexpr std::array<std::string_view, 3> kExpertKernels{"sequential", "grouped", "fused"};
-constexpr std::array<std::string_view, 8> kLoss{
-    "fused", "unfused", "sharded", "eager", "log_softmax", "log_probs", "in_place", "fused_linear"};
+constexpr std::array<std::string_view, 9> kLoss{"fused",    "unfused",      "sharded",
+                                                "eager",    "log_softmax",  "log_probs",
+                                                "in_place", "fused_linear", "chunked"};
 constexpr std::array<std::string_view, 3> kGradients{"fp32", "fp32, fp16 with fp16 parameters",
                                                      "as the parameters"};
 constexpr std::array<i64, 6> kLogitBytes{4, 6, 10, 14, 12, 16};
+constexpr i64 kLossChunks = 8;  // torchtitan's ChunkedLossWrapper.Config.num_chunks
 
 // An idle PyTorch process takes 1573 MiB of an A100 if all kernels are loaded at startup (CUDA
 // before 11.7; bigscience's chronicles print it), about 0.5 GB with lazy loading.
@@ -91,6 +93,7 @@ constexpr Software kTorchtitan2024 = [] {
   s.loss = Loss::fused;
   s.gradients = Gradients::wide;  // mixed_precision_reduce
   s.gathers_fp8 = true;
+  s.dtensor = true;
   return s;
 }();
 
@@ -123,6 +126,7 @@ constexpr Software kTorchtitan = [] {
   Software s = kTorchtitan2024;
   s.name = "torchtitan";
   s.year = 2026;
+  s.loss = Loss::chunked;
   s.eager_ops = true;
   return s;
 }();
@@ -182,12 +186,14 @@ std::string_view name(ExpertKernel kernel) { return kExpertKernels[std::size_t(k
 
 std::span<const std::string_view> loss_names() { return kLoss; }
 std::string_view name(Loss loss) { return kLoss[std::size_t(loss)]; }
-i64 bytes_per_logit(Loss loss, const Job& job) {
+double bytes_per_logit(Loss loss, const Job& job) {
   if (loss == Loss::fused_linear) return 0;
-  if (loss != Loss::in_place) return kLogitBytes[std::size_t(loss)];
+  if (loss == Loss::chunked) return bytes_per_logit(Loss::eager, job) / double(kLossChunks);
+  if (loss != Loss::in_place) return double(kLogitBytes[std::size_t(loss)]);
   const i64 made_from = job.activation_bytes();
-  return job.scalar_bytes() + (made_from < job.scalar_bytes() ? made_from : 0);
+  return double(job.scalar_bytes() + (made_from < job.scalar_bytes() ? made_from : 0));
 }
+i64 count_loss_chunks(Loss loss) { return loss == Loss::chunked ? kLossChunks : 1; }
 
 std::string_view name(Gradients gradients) { return kGradients[std::size_t(gradients)]; }
 

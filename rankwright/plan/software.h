@@ -45,11 +45,14 @@ enum class Loss : unsigned char {
   in_place,     // 6 with bf16: fp32 logits, overwritten by their gradient, and the bf16 logits they
                 // are made from; 4 with fp32 parameters, 8 with fp64
   fused_linear,  // 0: one kernel with the output head, for some tokens at a time (Liger, CCE)
+  chunked,       // 1.75: as eager, with the output head, for an eighth of the tokens at a time
 };
 std::span<const std::string_view> loss_names();
 std::string_view name(Loss);
 /// Returns the peak memory of the loss in bytes per logit.
-i64 bytes_per_logit(Loss, const Job&);
+double bytes_per_logit(Loss, const Job&);
+/// Returns the number of parts of a microbatch whose loss is computed one after the other.
+i64 count_loss_chunks(Loss);
 
 /// The format in which gradients are added up and reduced if the job does not state it.
 enum class Gradients : unsigned char {
@@ -77,6 +80,9 @@ struct Software {
   bool single_rail = false;        // data-parallel rings use one NIC per node
   bool scatters_sends = false;     // each tp rank sends its part of a stage's output
   bool all_reduces = false;        // ZeRO-1 and 2 all-reduce gradients, in buckets of several ranks
+  /// PyTorch's DTensor: whenever gradients are reduced, tp ranks sum that of each weight that they
+  /// all hold, one call per weight; ep ranks exchange token counts in a call of their own.
+  bool dtensor = false;
   // Memory.
   bool fsdp = false;     // weights are stored in fp32 and cast when gathered
   bool dropout = false;  // dropout masks of one byte per element are kept

@@ -145,7 +145,8 @@ void TrafficCollector::add_tensor_parallel() {
   }
   add_mtp();
   // T3: maximum, target logit and sum of exponentials, each one number per token.
-  add(K::tp_cross_entropy, Op::all_reduce, tp, 3 * losses, sizes_.scores);
+  const i64 chunks = count_loss_chunks(config_.software.loss);
+  add(K::tp_cross_entropy, Op::all_reduce, tp, 3 * chunks * losses, sizes_.scores / chunks);
 }
 
 // T2: the 2h -> h projection before an MTP module's layer, which joins embedding and hidden state.
@@ -202,7 +203,8 @@ void TrafficCollector::add_context_parallel() {
   }
 }
 
-// T7: the token copies are dispatched and combined, forward and backward. T8: inside an expert that
+// T7: the token copies are dispatched and combined, forward and backward; DTensor exchanges their
+// number per expert before the dispatch. T8: inside an expert that
 // is split over etp, its tokens are gathered and the outputs reduce-scattered.
 void TrafficCollector::add_expert_parallel() {
   const i64 m = microbatches();
@@ -211,6 +213,8 @@ void TrafficCollector::add_expert_parallel() {
     if (!ffn.sparse()) continue;
     const i64 passes = m * (2 * run.count + recomputed(run));
     const Bytes each = compute_expert_message(config_, ffn);
+    add(K::ep_token_counts, Op::all_to_all, mesh::GroupKind::ep, m * (run.count + recomputed(run)),
+        compute_count_message(config_, ffn));
     add(K::ep_all_to_all, Op::all_to_all, mesh::GroupKind::ep, 2 * passes, each);
     add(K::etp_all_gather, Op::all_gather, mesh::GroupKind::etp, passes, plan_.etp * each);
     add(K::etp_reduce_scatter, Op::reduce_scatter, mesh::GroupKind::etp, passes, plan_.etp * each);

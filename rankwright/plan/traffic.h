@@ -34,6 +34,7 @@ enum class TrafficKind : unsigned char {
   cp_all_gather,
   cp_reduce_scatter,
   cp_all_to_all,
+  ep_token_counts,
   ep_all_to_all,
   etp_all_gather,
   etp_reduce_scatter,

@@ -31,6 +31,8 @@ constexpr TrafficKindRow kKinds[] = {
      "gradients of keys and values"},
     {K::cp_all_to_all, "CP all-to-all", "per layer", true, true,
      "heads for sequence and back, around attention"},
+    {K::ep_token_counts, "EP token counts", "per MoE layer", true, true,
+     "small messages: latency of the link"},
     {K::ep_all_to_all, "EP all-to-all", "per MoE layer", true, true,
      "waits for the most loaded expert"},
     {K::etp_all_gather, "ETP all-gather", "per MoE layer", true, true, "inside every expert layer"},

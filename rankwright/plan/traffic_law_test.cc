@@ -174,6 +174,8 @@ class ReferenceFramework {
     block_forward(attention_inputs(layer.attention));
     attention_forward(layer.attention);
     if (has_mlp(layer.ffn)) block_forward(mlp_inputs());
+    if (layer.ffn.sparse() && s_.software.dtensor)  // an int64 per expert
+      issue(K::ep_token_counts, Op::all_to_all, G::ep, 8 * double(layer.ffn.experts));
     if (layer.ffn.sparse()) experts(layer.ffn);
   }
   void backward(const model::Layer& layer) {
@@ -206,7 +208,9 @@ class ReferenceFramework {
       if (!s_.software.eager_ops) issue(K::tp_head_gather, Op::all_gather, G::tp, hidden());
     }
     issue(K::tp_head_reduce, sp() ? Op::reduce_scatter : Op::all_reduce, G::tp, hidden());
-    for (int i = 0; i < 3; ++i) issue(K::tp_cross_entropy, Op::all_reduce, G::tp, sum() * tokens());
+    const int chunks = s_.software.loss == Loss::chunked ? 8 : 1;
+    for (int i = 0; i < 3 * chunks; ++i)
+      issue(K::tp_cross_entropy, Op::all_reduce, G::tp, sum() * tokens() / chunks);
   }
   void join_forward() {  // embedding and hidden state through the 2h -> h projection
     if (sp()) gather(2 * hidden());
@@ -403,7 +407,10 @@ class ReferenceFramework {
       head_norms += double(run.count * norms(run.layer));
     head_norms += double(on_rank.mtp * norms(s_.model.runs.back().layer));
     const double summed = sp() ? shared : head_norms;
-    if (summed > 0) issue(K::tp_norm_grads, Op::all_reduce, G::tp, summed * gradient());
+    if (s_.software.dtensor)
+      reduce_weights(on_rank);
+    else if (summed > 0)
+      issue(K::tp_norm_grads, Op::all_reduce, G::tp, summed * gradient());
 
     const std::set<std::set<i64>> all = holders();
     const double part = p_.zero >= 2 ? double(size_of(G::shard)) : 1;
@@ -412,6 +419,20 @@ class ReferenceFramework {
             double(count_vocabulary_rows(s_.model, p_.tp) * s_.model.hidden) * gradient() / part);
     join_copies();
     issue(K::gradient_norm, Op::all_reduce, p_.zero > 0 ? G::world : G::model, sum());
+  }
+  /// Reduces the gradient of each weight that all tp ranks hold, before it is added up or after.
+  void reduce_weights(const RankContents& on_rank) {
+    const i64 times = once() ? 1 : s_.stage_microbatches();
+    const auto reduce = [&](const std::vector<i64>& weights, i64 count) {
+      for (i64 i = 0; i < times * count; ++i)
+        for (const i64 n : weights)
+          issue(K::tp_norm_grads, Op::all_reduce, G::tp,
+                double(n) * (once() ? gradient() : number()));
+    };
+    for (const model::LayerRun& run : on_rank.runs)
+      reduce(list_partial_weights(s_, run.layer), run.count);
+    reduce(list_partial_mtp_weights(s_), on_rank.mtp);
+    if (on_rank.loss) reduce(list_partial_head_weights(s_), 1);
   }
   bool reads_vocabulary(const std::set<i64>& stages) const {
     for (const i64 s : stages) {

@@ -114,6 +114,27 @@ TEST(TpTraffic, SequenceParallelism_ReducesNormGradientsOncePerStep) {
   EXPECT_EQ(find(tensor_setup(false), 0, K::tp_norm_grads).calls, 0);
 }
 
+TEST(TpTraffic, Dtensor_ReducesTheGradientOfEachNorm) {
+  TrainingConfig config = tensor_setup(true);
+  config.software.dtensor = true;
+  config.job.grad_dtype = Dtype::fp32;
+  // 8 layers x 2 norms and the final one, of 1024; without ZeRO-2 once per step, in fp32
+  expect(find(config, 0, K::tp_norm_grads), 17, 1024 * 4, Op::all_reduce);
+  config.plan.zero = 3;  // with each of the 4 microbatches, in bf16
+  expect(find(config, 0, K::tp_norm_grads), 4 * 17, 1024 * 2, Op::all_reduce);
+  config.software.fsdp = true;
+  config.plan.pp = 2;  // accumulated first; the second pp rank has the final norm
+  expect(find(config, 0, K::tp_norm_grads), 8, 1024 * 4, Op::all_reduce);
+  expect(find(config, 1, K::tp_norm_grads), 9, 1024 * 4, Op::all_reduce);
+}
+
+TEST(TpTraffic, ChunkedLoss_HasEightTimesAsManyCalls) {
+  TrainingConfig config = tensor_setup(true);
+  config.software.loss = Loss::chunked;
+  // 3 x 8 chunks x 4 microbatches of 2048 / 8 tokens in fp32
+  expect(find(config, 0, K::tp_cross_entropy), 3 * 8 * 4, 2048 / 8 * 4, Op::all_reduce);
+}
+
 TEST(TpTraffic, HeadNorms_AreReducedWithoutSequenceParallelismToo) {
   TrainingConfig config = tensor_setup(false);
   model::Layer layer = dense_layer();
@@ -207,6 +228,16 @@ TEST(EpTraffic, Tokens_AreDispatchedAndCombinedForwardAndBackward) {
 TEST(EpTraffic, FullRecompute_IsSixPerLayer) {
   const TrainingConfig config = expert_setup({.dp = 4, .ep = 4, .recompute = Recompute::full});
   EXPECT_EQ(find(config, 0, K::ep_all_to_all).calls, 6 * 8 * 4);
+}
+
+TEST(EpTraffic, Dtensor_ExchangesTokenCountsBeforeEachDispatch) {
+  TrainingConfig config = expert_setup({.dp = 4, .ep = 4});
+  EXPECT_EQ(find(config, 0, K::ep_token_counts).calls, 0);
+  config.software.dtensor = true;
+  // 8 layers x 4 microbatches, 8 bytes for each of 8 experts; recomputation dispatches again
+  expect(find(config, 0, K::ep_token_counts), 8 * 4, 8 * 8, Op::all_to_all);
+  config.plan.recompute = Recompute::full;
+  expect(find(config, 0, K::ep_token_counts), 2 * 8 * 4, 8 * 8, Op::all_to_all);
 }
 
 TEST(EpTraffic, SequenceParallelism_SendsEachRanksOwnTokens) {

@@ -152,6 +152,13 @@ RC_GTEST_PROP(Expand, TotalsEqualTrafficOfCatalogModels, ()) {
   RC_ASSERT(difference(config) == "");
 }
 
+RC_GTEST_PROP(Expand, TotalsEqualTrafficOfTorchtitan, ()) {
+  plan::TrainingConfig config = random_pipeline(sample::random_known_model());
+  for (const plan::Software& row : plan::frameworks())
+    if (row.name == "torchtitan") config.software = row;
+  RC_ASSERT(difference(config) == "");
+}
+
 // The runtime splits adapters over tp and gathers them over dp in its own way.
 RC_GTEST_PROP(Expand, TotalsEqualTrafficWithLora, ()) {
   plan::TrainingConfig config = random_pipeline(sample::random_known_model());

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "rankwright/plan/adapters.h"
+#include "rankwright/plan/data_calls.h"
 #include "rankwright/plan/kept_inputs.h"
 
 namespace rankwright::program {
@@ -60,13 +61,16 @@ void Passes::backward(const Piece& piece, Gradients g) {
       break;
     case Piece::Kind::layer:
       layer_back(*piece.shape, g);
+      if (g.weight) sum_weights(list_partial_weights(config_, *piece.shape));
       break;
     case Piece::Kind::mtp:
       layer_back(*piece.shape, g);
       projection_back(g);
       embedding_back(g);
+      if (g.weight) sum_weights(list_partial_mtp_weights(config_));
       break;
     case Piece::Kind::heads:
+      if (g.weight) sum_weights(list_partial_head_weights(config_));
       for (i64 i = losses_ - 1; i >= 0; --i) {
         calls_.layer = i + 1 < losses_ ? config_.model.layers() + i : -1;
         head_back(g);
@@ -108,6 +112,12 @@ void Passes::reduce(std::span<const Bytes> tensors) {
     else
       tp(K::tp_all_reduce, plan::Op::all_reduce, tensor);
   }
+}
+
+void Passes::sum_weights(const std::vector<i64>& weights) {
+  if (!reduces_weights_alone(config_) || !reduces_every_microbatch(config_)) return;
+  for (const i64 elements : weights)
+    tp(K::tp_norm_grads, plan::Op::all_reduce, bytes(elements, partial_gradient_bytes(config_)));
 }
 
 void Passes::open(const plan::BlockInputs& inputs) { gather(inputs.tensors); }
@@ -222,6 +232,8 @@ void Passes::cp_after_back(const model::Attention& a) {
 void Passes::experts(const model::FeedForward& ffn) {
   const Bytes copies = compute_expert_message(config_, ffn);
   calls_.compute(Part::router);
+  if (const Bytes counts = compute_count_message(config_, ffn); counts.value > 0)
+    calls_.call(K::ep_token_counts, plan::Op::all_to_all, G::ep, counts);
   calls_.call(K::ep_all_to_all, plan::Op::all_to_all, G::ep, copies);
   calls_.call(K::etp_all_gather, plan::Op::all_gather, G::etp, plan_.etp * copies);
   calls_.compute(Part::experts);
@@ -280,7 +292,9 @@ void Passes::head() {
   if (sequence_) tp(K::tp_head_gather, plan::Op::all_gather, sizes_.hidden);
   calls_.compute(Part::head);
   // T3: maximum, target logit, sum of exponentials.
-  for (int i = 0; i < 3; ++i) tp(K::tp_cross_entropy, plan::Op::all_reduce, sizes_.scores);
+  const i64 chunks = count_loss_chunks(config_.software.loss);
+  for (i64 i = 0; i < 3 * chunks; ++i)
+    tp(K::tp_cross_entropy, plan::Op::all_reduce, sizes_.scores / chunks);
 }
 
 void Passes::head_back(Gradients g) {

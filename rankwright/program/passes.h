@@ -55,6 +55,9 @@ class Passes {
   void close_back(const plan::BlockInputs&, Gradients);
   void gather(std::span<const Bytes> tensors);
   void reduce(std::span<const Bytes> tensors);
+  /// T2: sums the gradient of each weight that every tp rank holds, if each has its own call with
+  /// every microbatch.
+  void sum_weights(const std::vector<i64>& weights);
 
   // Context-parallel collectives around attention.
   void cp_before(const model::Attention&);

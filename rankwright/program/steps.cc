@@ -99,7 +99,10 @@ class StepBuilder {
 
     plan::Share held;
     for (const i64 s : on_rank) held += holdings_[std::size_t(s)].share;
-    sum(K::tp_norm_grads, mesh::GroupKind::tp, count_partial_gradients(plan_, held), 1);
+    if (!reduces_weights_alone(config_))
+      sum(K::tp_norm_grads, mesh::GroupKind::tp, count_partial_gradients(plan_, held), 1);
+    else if (!reduces_every_microbatch(config_))
+      for (const i64 s : on_rank) sum_weights(stages_[std::size_t(s)]);
     if (copies_ && !config_.job.frozen() && holds_vocabulary(pp_rank))
       sum(K::tied_embedding_grad, mesh::GroupKind::edges,
           plan::count_vocabulary_weight(config_.model, plan_.tp).dense,
@@ -111,6 +114,18 @@ class StepBuilder {
     calls_.call(K::gradient_norm, plan::Op::all_reduce, all, bytes(1, config_.job.scalar_bytes()));
     calls_.compute(Part::optimizer);
     if (gathers() && !plan_.overlap.param_gather) gather(pp_rank, false);
+  }
+
+  /// Sums the gradient of each weight of a stage that every tp rank holds (T2).
+  void sum_weights(const plan::RankContents& on_stage) {
+    const auto add = [&](const std::vector<i64>& weights, i64 count) {
+      for (i64 i = 0; i < count; ++i)
+        for (const i64 elements : weights) sum(K::tp_norm_grads, mesh::GroupKind::tp, elements, 1);
+    };
+    for (const model::LayerRun& run : on_stage.runs)
+      add(list_partial_weights(config_, run.layer), run.count);
+    if (on_stage.mtp > 0) add(list_partial_mtp_weights(config_), on_stage.mtp);
+    if (on_stage.loss) add(list_partial_head_weights(config_), 1);
   }
 
   /// Reduces gradients with the other rank that holds the stage: whole buckets, or ZeRO's shards of

@@ -3,6 +3,7 @@
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/impl/alloc_cpu.h>
+#include <torch/version.h>
 
 #include <algorithm>
 #include <atomic>
@@ -32,16 +33,26 @@ void release(void* data) {
   c10::free_cpu(block);
 }
 
+c10::DataPtr reserve(std::size_t bytes) {
+  const c10::Device cpu(c10::DeviceType::CPU);
+  if (bytes == 0) return {nullptr, nullptr, &release, cpu};
+  char* const block = static_cast<char*>(c10::alloc_cpu(bytes + kHeaderBytes));
+  *reinterpret_cast<std::int64_t*>(block) = std::int64_t(bytes);
+  add(std::int64_t(bytes));
+  return {block + kHeaderBytes, block + kHeaderBytes, &release, cpu};
+}
+
 class CountingAllocator final : public c10::Allocator {
  public:
-  c10::DataPtr allocate(std::size_t bytes) const override {
-    const c10::Device cpu(c10::DeviceType::CPU);
-    if (bytes == 0) return {nullptr, nullptr, &release, cpu};
-    char* const block = static_cast<char*>(c10::alloc_cpu(bytes + kHeaderBytes));
-    *reinterpret_cast<std::int64_t*>(block) = std::int64_t(bytes);
-    add(std::int64_t(bytes));
-    return {block + kHeaderBytes, block + kHeaderBytes, &release, cpu};
+// The interface changed with libtorch 2. Tested with 1.13 of Debian and 2.13 of PyPI.
+#if TORCH_VERSION_MAJOR < 2
+  c10::DataPtr allocate(std::size_t bytes) const override { return reserve(bytes); }
+#else
+  c10::DataPtr allocate(std::size_t bytes) override { return reserve(bytes); }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override {
+    default_copy_data(to, from, bytes);
   }
+#endif
   // oneDNN, which some operators use, allocates without a DataPtr and frees by the data pointer.
   c10::DeleterFnPtr raw_deleter() const override { return &release; }
 };

@@ -252,50 +252,25 @@ GRID = [(model, tp, dp, sequence, micro, recompute)
                                         (8, 64, 4096, 2), (8, 512, 131072, 1)]]  # fmt: skip
 
 
+EXPERT_GRID = [(8, 4096, 1), (64, 8192, 1), (32, 4096, 2), (16, 16384, 1)]  # DP, sequence, micro-batch
+
+
 def configurations():
     return FAST if CASES <= 100 else FAST + GRID
-
-
-def expected_peak(plan, theirs):
-    """Returns the peak of all tensors in closed form, from the measured activations after the forward pass.
-
-    At the loss, the head's weights, its gradient in fp32 and the input of its reduce-scatter exist, or the
-    cross-entropy of one of eight chunks; and the fp32 gradient of the hidden states. In the backward pass of the
-    last layer, its recomputed activations and the gradients inside it exist, or the fp32 gradients of two layers.
-    """
-    p = plan["parallelism"]
-    hidden, layers, heads, kv_heads, width, inside, vocabulary = SHAPES[plan["model"]]
-    tp, shards, tokens = p["tp_size"], p["dp_size"], p["micro_batch"] * plan["job"]["sequence"]
-    each, part, queries = BF16 * tokens, hidden / tp, heads * width / tp
-    projected = (heads + 2 * kv_heads) * width / tp
-    whole = each * (2 * part + 2 * hidden + projected + queries + 4 * inside / tp) + FP32 * tokens * heads / tp
-    kept = {"none": whole, "full": each * part,
-            "selective": each * (part + 2 * projected + queries + inside / tp + hidden + (2 * part if tp > 1 else 0))
-            + FP32 * tokens * heads / tp}[p["recompute"]]  # fmt: skip
-    states = theirs["parameters"] + theirs["gradients"] + theirs["optimizer"]
-    held = states + theirs["activations"] + theirs["rotary tables"]
-    head, logits = vocabulary * part, tokens / CHUNKS * vocabulary / tp
-    reduced = 10 * head + FP32 * head / shards + BF16 * logits + each / CHUNKS * hidden
-    entropy = 6 * head + (18 if tp > 1 else 14) * logits
-    loss = max(reduced, entropy) + FP32 * tokens * hidden + (each * hidden if p["micro_batch"] > 1 else 0)
-    layer = hidden * (projected + queries + 3 * inside / tp)
-    gradients = each * (2 * inside / tp + (3 if tp > 1 else 1) * hidden)
-    backward = max(0, whole - kept) + max(gradients + 6 * layer, 8 * layer)
-    return held + max(loss, backward)
 
 
 def off(ours, theirs):
     return ours / theirs - 1
 
 
-# Our sum of all tensors against the measured peak. The estimate has no chunks of the loss.
-PEAK_BOUNDS = (-0.02, 0.35)
+# Our sum of all tensors against the measured peak.
+PEAK_BOUNDS = (-0.01, 0.06)
 
 
 def test_memory_of_one_step_by_kind(tally, kernels):
     states = tally("torchtitan", VERSION, "memory of one step: parameters, gradients, optimizer states")
     kept = tally("torchtitan", VERSION, "memory of one step: activations")
-    errors, peaks, forms = [], [], []
+    errors, peaks = [], []
     for configuration in configurations():
         plan = make(*configuration)
         ours, theirs = estimate(plan), measure(kernels, plan)
@@ -316,12 +291,9 @@ def test_memory_of_one_step_by_kind(tally, kernels):
         peak = max(theirs[phase] for phase in ("forward", "loss", "backward"))
         errors.append(off(ours["activations"], theirs["activations"]))
         peaks.append(off(ours["peak"], peak))
-        forms.append(off(expected_peak(plan, theirs), peak))
-        assert -0.01 < forms[-1] < 0.06, f"{plan}: closed form of the peak {forms[-1]:+.1%}"
         assert PEAK_BOUNDS[0] < peaks[-1] < PEAK_BOUNDS[1], f"{plan}: peak {peaks[-1]:+.1%}"
-        print(f"{configuration}: activations {errors[-1]:+.1%}, peak of all tensors {peaks[-1]:+.1%} "
-              f"(closed form {forms[-1]:+.1%}), padding {padding - 1:.2%}")  # fmt: skip
-    for name, values in (("activations", errors), ("peak of all tensors", peaks), ("closed form of it", forms)):
+        print(f"{configuration}: activations {errors[-1]:+.1%}, peak of all tensors {peaks[-1]:+.1%}, padding {padding - 1:.2%}")
+    for name, values in (("activations", errors), ("peak of all tensors", peaks)):
         print(f"{name}: median {statistics.median(values):+.1%}, from {min(values):+.1%} to {max(values):+.1%}")
 
 
@@ -330,14 +302,19 @@ def test_memory_of_experts(tally, kernels, recompute):
     if CASES <= 100 and recompute != "none":
         pytest.skip("ten seconds each: RANKWRIGHT_JUDGE_CASES above 100")
     counted = tally("torchtitan", VERSION, f"memory of one step with experts, recompute {recompute}")
-    plan = make(EXPERTS, 1, 8, 4096, 1, recompute)
-    ours, theirs = estimate(plan), measure(kernels, plan)
-    counted.case()
-    for entry in ("parameters", "gradients", "optimizer"):
-        counted.same(abs(off(ours[entry], theirs[entry])) < 0.001, True, f"{plan}: {entry}")
-    # CPUs compute the router's scores in bf16, and our entry has no indices.
-    counted.same(abs(off(ours["activations"], theirs["activations"])) < 0.01, True, f"{plan}: {ours}, {theirs}")
-    print(f"{recompute}: activations {off(ours['activations'], theirs['activations']):+.1%}")
+    for dp, sequence, micro in EXPERT_GRID[: 1 if CASES <= 100 else None]:
+        plan = make(EXPERTS, 1, dp, sequence, micro, recompute)
+        plan["job"]["expert_imbalance"] = 1  # fake tensors have no values to route by: experts are loaded evenly
+        ours, theirs = estimate(plan), measure(kernels, plan)
+        counted.case()
+        for entry in ("parameters", "gradients", "optimizer"):
+            counted.same(abs(off(ours[entry], theirs[entry])) < 0.001, True, f"{plan}: {entry}")
+        # CPUs compute the router's scores in bf16, and our entry has no indices.
+        counted.same(abs(off(ours["activations"], theirs["activations"])) < 0.01, True, f"{plan}: {ours}, {theirs}")
+        peak = max(theirs[phase] for phase in ("forward", "loss", "backward"))
+        print(f"{recompute}, {dp} data ranks, {micro} x {sequence} tokens: "
+              f"activations {off(ours['activations'], theirs['activations']):+.1%}, "
+              f"peak of all tensors {off(ours['peak'], peak):+.1%}")  # fmt: skip
 
 
 def test_full_depth_is_linear(kernels):

@@ -9,6 +9,7 @@ import torch
 import torch._utils
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.distributed.pipelining import PipelineStage
+from torch.distributed.tensor import DTensor, Shard
 
 # torchtitan takes the device of the machine, and "cuda" where it finds none.
 torch._utils._get_available_device_type = lambda: "cpu"
@@ -66,19 +67,29 @@ def run_pipeline(monkeypatch, config, world, tokens, layers, on_send):
 
     Stages learn the shapes of their inputs from their neighbors, which do not exist here: they are stated instead.
     """
-    spec = config.model_spec
+    spec, dims = config.model_spec, ParallelDims.from_config(config.parallelism, world)
 
-    def boundary(index, stages):
+    def boundary(index, stages, gradient=False):
+        """Returns the input of a stage, or the output of the one before it. With TP it is split along the sequence."""
         dtype, shape = torch.bfloat16, (1, tokens, spec.model.dim)
         if index == 0:
             dtype, shape = torch.int64, (1, tokens)
         elif index == stages:
             shape = (1, tokens, spec.model.vocab_size)
-        return torch.empty(shape, dtype=dtype, device="meta", requires_grad=dtype.is_floating_point)
+        parts = config.parallelism.tensor_parallel_degree
+        split = parts > 1 and 0 < index < stages
+        if split:
+            shape = (1, tokens // parts, spec.model.dim)
+        part = torch.empty(shape, dtype=dtype, device="meta", requires_grad=dtype.is_floating_point and not gradient)
+        return DTensor.from_local(part, dims.get_mesh(["tp"]), [Shard(1)], run_check=False) if split else part
 
     class Stage(PipelineStage):
         def __init__(self, module, index, stages, device, **more):
             ends = {"input_args": boundary(index, stages), "output_args": boundary(index + 1, stages)}
+            if index > 0:
+                ends["input_grads"] = boundary(index, stages, gradient=True)
+            if index + 1 < stages:
+                ends["output_grads"] = boundary(index + 1, stages, gradient=True)
             super().__init__(module, index, stages, device, **ends, **more)
 
         def get_fwd_send_ops(self, *args):
@@ -95,7 +106,6 @@ def run_pipeline(monkeypatch, config, world, tokens, layers, on_send):
 
     monkeypatch.setattr(pipeline_parallel, "PipelineStage", Stage)
     cut_stages(config, layers)
-    dims = ParallelDims.from_config(config.parallelism, world)
     dist_utils.set_spmd_backend(config.parallelism.spmd_backend)
     spec.model.update_from_config(config=config)
     with torch.device("meta"):

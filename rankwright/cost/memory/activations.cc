@@ -239,6 +239,13 @@ Bytes between_adapters(const plan::TrainingConfig& s, const model::Layer& layer,
   return scale.of(adapters * double(s.job.lora_rank));
 }
 
+/// Returns how many gradients of a feed-forward's width exist at once (M12). torchtitan has freed
+/// that of the product when it has those of both factors.
+double count_gradients(const plan::TrainingConfig& s, const model::FeedForward& ffn) {
+  const bool freed = s.software.dtensor && s.software.eager_ops;
+  return matrix_count(ffn) - (freed && ffn.matrices == 3 ? 1 : 0);
+}
+
 }  // namespace
 
 double find_imbalance(const plan::Job& job, const cluster::Calibration& calibration) {
@@ -297,7 +304,7 @@ LayerActivations activations(const plan::TrainingConfig& s, const model::Layer& 
                        .input = scale.of(scale.part * scale.hidden),
                        .whole = all.total(),
                        .core = {},
-                       .gradients = scale.of(matrix_count(ffn) * inside + scale.hidden)};
+                       .gradients = scale.of(count_gradients(s, ffn) * inside + scale.hidden)};
   out.casts = count_casts(s, layer, find_widths(layer.attention, s.plan.tp), scale);
   if (s.software.hf_modeling && scale.bytes < kFp32)
     out.wide_input = (kFp32 / scale.bytes - 1) * out.input;

@@ -169,6 +169,7 @@ class MemoryEstimator {
   Bytes count_logits_beside_casts(Bytes logits, Bytes casts) const;
   void put_transit(MemoryEstimate& out, const RankLoad& load) const;
   void put_instant(MemoryEstimate& out, const RankLoad& load) const;
+  void put_chunked_loss(MemoryEstimate& out, const RankLoad& load) const;
   bool put_update(MemoryEstimate& out, const RankLoad& load, Bytes other) const;
   void put_beyond(MemoryEstimate& out) const;
   /// Returns what recomputation restores for the backward of one layer.
@@ -301,11 +302,15 @@ void MemoryEstimator::put_transit(MemoryEstimate& out, const RankLoad& load) con
 /// with the largest sum (M25).
 void MemoryEstimator::put_instant(MemoryEstimate& out, const RankLoad& load) const {
   const plan::Software& software = config_.software;
+  const plan::Plan& plan = config_.plan;
+  if (software.loss == plan::Loss::chunked && software.fsdp && plan.zero == 3 && plan.pp == 1 &&
+      !config_.job.frozen())
+    return put_chunked_loss(out, load);
   const Bytes rows = bytes(vocabulary_ * double(config_.model.hidden), activation_);
   const Bytes backward = brought_back(load) + load.gradients;
   // Every MTP module has its own logits. Logits that are kept count as activations.
-  const i64 kept = software.keeps_logits ? config_.job.scalar_bytes() : 0;
-  const i64 logit = std::max<i64>(0, bytes_per_logit(software.loss, config_.job) - kept);
+  const double kept = software.keeps_logits ? double(config_.job.scalar_bytes()) : 0;
+  const double logit = std::max(0.0, bytes_per_logit(software.loss, config_.job) - kept);
   const Bytes logits = count_logits_beside_casts(
       (1 + config_.model.mtp_layers) * bytes(tokens_ * vocabulary_, logit),
       out[Entry::weight_copies]);
@@ -327,6 +332,50 @@ void MemoryEstimator::put_instant(MemoryEstimate& out, const RankLoad& load) con
     out[Entry::recomputed_layer] = brought_back(load);
     out[Entry::layer_gradients] = load.gradients;
   }
+}
+
+/// M37: FSDP2 with the loss in chunks, at its two fullest instants. At the loss, the head is
+/// gathered; its fp32 gradient is complete, beside a copy that is reduced, or the logits of a chunk
+/// exist. In the backward of the last layer, the fp32 gradients of the layer exist, once beside the
+/// gradients inside it or twice while they are reduced.
+void MemoryEstimator::put_chunked_loss(MemoryEstimate& out, const RankLoad& load) const {
+  const plan::Plan& plan = config_.plan;
+  const double chunks = double(count_loss_chunks(config_.software.loss));
+  const double grad = double(config_.job.grad_bytes()), weight = double(activation_);
+  const Bytes hidden = bytes(tokens_ * double(config_.model.hidden), weight);
+  const Bytes logits{tokens_ * vocabulary_ / chunks};  // one byte each
+  const double head = load.largest_edge > 0 ? vocabulary_ * double(config_.model.hidden) : 0;
+
+  constexpr double kWithTp = 4;  // an fp32 tensor more for the logits of other tp ranks
+  const double entropy =
+      chunks * bytes_per_logit(config_.software.loss, config_.job) + (plan.tp > 1 ? kWithTp : 0);
+  const Bytes reduced = bytes(head, 2 * grad + grad / double(plan.shards())) + weight * logits;
+  const Bytes computed = bytes(head, grad) + entropy * logits;
+  const bool reduces = reduced + hidden / chunks > computed;
+  // The fp32 gradient of the hidden states; chunks of several sequences are copied.
+  const Bytes states = (4 / weight + (plan.micro_batch > 1 ? 1 : 0)) * hidden;
+  const Bytes loss = bytes(head, weight) + std::max(reduced + hidden / chunks, computed) + states;
+
+  const double layer = double(load.largest_layer);
+  const Bytes gathered = plan.tp > 1 ? out[Entry::sequence_gather] : Bytes{};
+  const Bytes inside = load.gradients + gathered + bytes(layer, weight + grad);
+  const Bytes backward = brought_back(load) + std::max(inside, bytes(layer, 2 * grad));
+  if (load.loss && loss > backward) {
+    out.instant = Instant::loss;
+    out[Entry::gathered_units] = bytes(head, weight);
+    out[Entry::reduce_scatter] =
+        bytes(head, reduces ? 2 * grad + grad / double(plan.shards()) : grad);
+    out[Entry::sequence_gather] = reduces ? hidden / chunks : Bytes{};
+    out[Entry::logits] = (reduces ? weight : entropy) * logits + states;
+    return;
+  }
+  out.instant = Instant::backward;
+  out[Entry::recomputed_layer] = brought_back(load);
+  const bool computes = inside >= bytes(layer, 2 * grad);
+  out[Entry::gathered_units] = computes ? bytes(layer, weight) : Bytes{};
+  out[Entry::reduce_scatter] = bytes(layer, computes ? grad : 2 * grad);
+  out[Entry::layer_gradients] = computes ? load.gradients : Bytes{};
+  out[Entry::sequence_gather] = computes ? gathered : Bytes{};
 }
 
 /// M32: a framework that frees gradients after the update has none during the forward of a step's

@@ -283,6 +283,50 @@ TEST(MemoryEstimate, RuntimeHoldsABucketOrUnitDuringReduction) {
   EXPECT_DOUBLE_EQ(of(config)[Entry::gathered_units].value, 2 * unit);
 }
 
+rankwright::plan::TrainingConfig torchtitan(plan::Plan plan) {
+  rankwright::plan::TrainingConfig config = sample::dense_config(plan);
+  for (const plan::Software& row : plan::frameworks())
+    if (row.name == "torchtitan") config.software = row;
+  config.job.grad_dtype = plan::Dtype::fp32;
+  return config;
+}
+
+TEST(ChunkedLoss, ReducesTheHeadOrComputesAChunk) {
+  constexpr double kHead = 32'768'000;
+  rankwright::plan::TrainingConfig config = torchtitan({.dp = 4, .zero = 3});
+  const MemoryEstimate reduced = of(config);
+  EXPECT_EQ(reduced.instant, Instant::loss);
+  // the fp32 gradient of the head, the copy that is reduced, and a fourth of it
+  EXPECT_DOUBLE_EQ(reduced[Entry::reduce_scatter].value, (4 + 4 + 1) * kHead);
+  EXPECT_DOUBLE_EQ(reduced[Entry::gathered_units].value, 2 * kHead);
+  // 256 tokens: their logits in bf16 and their input; fp32 gradients of all hidden states
+  EXPECT_DOUBLE_EQ(reduced[Entry::logits].value, 2 * 256 * 32000.0 + 4 * 2048 * 1024);
+  EXPECT_DOUBLE_EQ(reduced[Entry::sequence_gather].value, 2 * 256 * 1024);
+
+  // 8,192 tokens at a time: 14 bytes for each of their logits are more than 5 of the head
+  config.job.sequence = 65536;
+  const MemoryEstimate computed = of(config);
+  EXPECT_EQ(computed.instant, Instant::loss);
+  EXPECT_DOUBLE_EQ(computed[Entry::reduce_scatter].value, 4 * kHead);
+  EXPECT_DOUBLE_EQ(computed[Entry::logits].value, 14 * 8192 * 32000.0 + 4.0 * 65536 * 1024);
+}
+
+TEST(ChunkedLoss, BackwardOfALayerHoldsItsWeightsAndGradients) {
+  constexpr double kLayerParameters = 15'206'400;
+  rankwright::plan::TrainingConfig config = torchtitan({.dp = 4, .zero = 3});
+  config.model.vocab = 1000;
+  const MemoryEstimate l = of(config);
+  EXPECT_EQ(l.instant, Instant::backward);
+  // two gradients of the feed-forward's width and one of the hidden states
+  EXPECT_DOUBLE_EQ(l[Entry::layer_gradients].value, 2048 * 2 * (2 * 4096 + 1024));
+  EXPECT_DOUBLE_EQ(l[Entry::gathered_units].value, 2 * kLayerParameters);
+  EXPECT_DOUBLE_EQ(l[Entry::reduce_scatter].value, 4 * kLayerParameters);
+  config.job.sequence = 256;  // while the layer is reduced, more is held
+  const MemoryEstimate few = of(config);
+  EXPECT_DOUBLE_EQ(few[Entry::reduce_scatter].value, 8 * kLayerParameters);
+  EXPECT_EQ(few[Entry::layer_gradients], Bytes{});
+}
+
 TEST(LogitBytes, InPlaceLossUsesTheParameterFormat) {
   const auto logit = [](plan::Dtype dtype) {
     return bytes_per_logit(plan::Loss::in_place, {.param_dtype = dtype});

@@ -620,10 +620,11 @@ constexpr KeyRow kKeys[] = {
       "Without it, layers keep a quarter more activations."},
      read_flag<&Draft::compile>},
     {{"software.loss",
-      "fused, unfused, sharded, eager, log_softmax, log_probs, in_place or fused_linear",
+      "fused, unfused, sharded, eager, log_softmax, log_probs, in_place, fused_linear or chunked",
       "the framework's default",
-      "Implementation of the loss: 4, 6, 10, 14, 12, 16, 6 or 0 bytes per logit at its peak. "
-      "log_softmax is transformers', fused_linear Liger's or Cut Cross-Entropy.",
+      "Implementation of the loss: 4, 6, 10, 14, 12, 16, 6, 0 or 1.75 bytes per logit at its peak. "
+      "log_softmax is transformers', fused_linear Liger's or Cut Cross-Entropy, chunked "
+      "torchtitan's.",
       "With a vocabulary of 128k and 8,192 tokens, this is 4.2 to 14.7 GB on one rank."},
      read_named<plan::Loss, &Draft::loss, plan::loss_names>},
     {{"software.tuned", "true or false", "the framework's default",

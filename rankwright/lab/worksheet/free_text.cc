@@ -145,6 +145,7 @@ constexpr RiskRow kRisks[] = {
     {K::cp_all_gather, kKeys},
     {K::cp_reduce_scatter, kKeys},
     {K::cp_all_to_all, kHeads},
+    {K::ep_token_counts, kLatency},
     {K::ep_all_to_all, kLoaded},
     {K::etp_all_gather, kExpertLayers},
     {K::etp_reduce_scatter, kExpertLayers},

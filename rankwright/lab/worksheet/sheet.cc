@@ -26,7 +26,7 @@ constexpr SheetTableRow kTables[] = {
 constexpr TrafficKind kNotAsked[] = {
     TrafficKind::tp_embedding,   TrafficKind::tp_embedding_grad,   TrafficKind::tp_head_gather,
     TrafficKind::tp_head_reduce, TrafficKind::tp_cross_entropy,    TrafficKind::tp_norm_grads,
-    TrafficKind::gradient_norm,  TrafficKind::tied_embedding_grad,
+    TrafficKind::gradient_norm,  TrafficKind::tied_embedding_grad, TrafficKind::ep_token_counts,
 };
 
 /// Returns the axes on which a state is split, or on which every rank has the same part.

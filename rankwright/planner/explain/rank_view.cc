@@ -6,7 +6,6 @@
 
 #include "rankwright/catalog/bands.h"
 #include "rankwright/catalog/catalog.h"
-#include "rankwright/cost/traffic_cost.h"
 #include "rankwright/planner/explain/explain_view.h"
 #include "rankwright/planner/explain/rank_map.h"
 
@@ -107,6 +106,7 @@ RankView make_rank_view(const plan::TrainingConfig& config, i64 rank) {
   if (plan.pp > 1 && (ring || view.pp > 0)) view.previous = rank + (view.pp > 0 ? -stride : round);
   if (plan.pp > 1 && (ring || view.pp + 1 < plan.pp))
     view.next = rank + (view.pp + 1 < plan.pp ? stride : -round);
+  view.traffic = cost::estimate_traffic(config, view.pp);
   view.memory = cost::estimate_memory(config, view.pp, select_calibration(config));
   view.memory_band = cost::get_memory_band(config);
   return view;

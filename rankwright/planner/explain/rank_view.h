@@ -1,5 +1,5 @@
-// Describes one rank: coordinates, device, stages and layers, groups and peers, and memory. The
-// cost does not depend on the world size, except for the lists of members.
+// Describes one rank: coordinates, device, stages and layers, groups and peers, communication and
+// memory. The cost does not depend on the world size, except for the lists of members.
 // report/explain/rank_text.h presents it.
 #pragma once
 
@@ -8,6 +8,7 @@
 
 #include "rankwright/cost/estimate.h"
 #include "rankwright/cost/memory/memory.h"
+#include "rankwright/cost/traffic_cost.h"
 #include "rankwright/plan/plan.h"
 
 namespace rankwright::planner {
@@ -40,6 +41,7 @@ struct RankView {
   };
   std::vector<GroupView> groups{};  // groups of more than one rank
   i64 previous = -1, next = -1;     // neighbors on the pp axis; -1 at its ends
+  std::vector<cost::TrafficCost> traffic{};
   cost::MemoryEstimate memory{};
   cost::ErrorBand memory_band{};
 };

@@ -321,6 +321,7 @@ Result<Table> show_framework(std::string_view name) {
                   {"data-parallel rings use one NIC", format_bool(f.single_rail)},
                   {"TP ranks send parts of a stage's output", format_bool(f.scatters_sends)},
                   {"ZeRO-1 and 2 all-reduce gradients", format_bool(f.all_reduces)},
+                  {"TP sums norm gradients weight by weight", format_bool(f.dtensor)},
                   {"fp32 weights, sharded, cast when gathered", format_bool(f.fsdp)},
                   {"dropout masks", format_bool(f.dropout)},
                   {"operations run one by one", format_bool(f.eager_ops)},

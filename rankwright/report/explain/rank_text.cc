@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
 
 #include "rankwright/base/format.h"
 #include "rankwright/report/explain/memory_text.h"
@@ -50,6 +51,27 @@ std::string list_partners(const planner::RankView& view, i64 planner::RankView::
   return text.empty() ? "none" : text;
 }
 
+std::string name_level(const plan::TrainingConfig& config, int level) {
+  return level < 0 ? "" : std::string(config.cluster.levels[std::size_t(level)].name);
+}
+
+Table make_traffic_table(const plan::TrainingConfig& config,
+                         std::span<const cost::TrafficCost> rows) {
+  constexpr Table::Align kRight = Table::Align::right;
+  Table table{{{"communication per step"},
+               {"group"},
+               {"calls", kRight},
+               {"bytes", kRight},
+               {"link"},
+               {"total", kRight}}};
+  for (const cost::TrafficCost& one : rows)
+    table.rows.push_back({std::string(row(one.traffic.kind).label),
+                          std::string(name(one.traffic.group)), count(one.traffic.calls),
+                          show(one.traffic.bytes()), name_level(config, one.level),
+                          show(one.total)});
+  return table;
+}
+
 ordered_json make_memory_json(const plan::TrainingConfig& config,
                               const cost::MemoryEstimate& memory) {
   ordered_json rows = ordered_json::array();
@@ -91,6 +113,8 @@ std::string render_rank_text(const plan::TrainingConfig& config, const planner::
   for (const planner::RankView::GroupView& group : view.groups)
     table.rows.push_back({group.name, count(group.size), group.levels, list_members(group)});
   out += table.text(paint, "  ", width);
+  if (!view.traffic.empty())
+    out += "\n" + make_traffic_table(config, view.traffic).text(paint, "  ", width);
   return out + "\n" +
          render_memory_text(view.memory, config.cluster.device.memory, view.memory_band, paint,
                             width);
@@ -116,6 +140,18 @@ std::string make_rank_json(const plan::TrainingConfig& config, const planner::Ra
                       {"spans", g.levels},
                       {"members", g.members},
                       {"shortened", g.shortened}});
+  ordered_json communication = ordered_json::array();
+  for (const cost::TrafficCost& one : view.traffic)
+    communication.push_back({{"communication", row(one.traffic.kind).label},
+                             {"collective", name(one.traffic.op)},
+                             {"group", name(one.traffic.group)},
+                             {"calls", one.traffic.calls},
+                             {"bytes", one.traffic.bytes().value},
+                             {"total_bytes", one.traffic.total.value},
+                             {"wire_bytes", one.wire.value},
+                             {"level", name_level(config, one.level)},
+                             {"groups_per_link", one.sharers},
+                             {"seconds", one.total.value}});
   const ordered_json json = {
       {"schema", "rankwright.rank/2"},
       {"rank", view.rank},
@@ -133,6 +169,7 @@ std::string make_rank_json(const plan::TrainingConfig& config, const planner::Ra
       {"stages", stages},
       {"pipeline", {{"previous", view.previous}, {"next", view.next}}},
       {"groups", groups},
+      {"communication", communication},
       {"memory", make_memory_json(config, view.memory)}};
   return json.dump(2) + "\n";
 }

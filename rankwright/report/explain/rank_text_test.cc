@@ -67,6 +67,10 @@ TEST(RankJson, AgreesWithTheText) {
   EXPECT_EQ(json["stages"][0]["sends_to"], 7);
   EXPECT_EQ(json["groups"][0]["group"], "pp");
   EXPECT_EQ(json["groups"][0]["members"], (nlohmann::json{1, 3, 5, 7}));
+  // Rank 5 sends each of its 256 microbatches to the next stage, and each gradient back.
+  ASSERT_EQ(json["communication"].size(), view.traffic.size());
+  EXPECT_EQ(json["communication"][0]["communication"], "PP send/recv forward");
+  EXPECT_EQ(json["communication"][0]["calls"], 256);
 }
 
 }  // namespace rank_text_test
