@@ -293,10 +293,11 @@ ExpertTime estimate_expert_time(const Work& w, const model::FeedForward& ffn) {
   const Seconds exchange = 2 * w.links.time(plan::TrafficKind::ep_all_to_all, plan::Op::all_to_all,
                                             all, mesh::GroupKind::ep);
   const double shown = plan.overlap.ep ? w.c[cluster::Constant::ep_shown] : 1;
+  const Bytes split = compute_etp_message(w.config, ffn);
   const Seconds inside = w.links.time(plan::TrafficKind::etp_all_gather, plan::Op::all_gather,
-                                      etp * all, mesh::GroupKind::etp) +
+                                      split, mesh::GroupKind::etp) +
                          w.links.time(plan::TrafficKind::etp_reduce_scatter,
-                                      plan::Op::reduce_scatter, etp * all, mesh::GroupKind::etp);
+                                      plan::Op::reduce_scatter, split, mesh::GroupKind::etp);
   const CommTime exchanged{shown * exchange + inside, (1 - shown) * exchange};
   CommTime dispatched = exchanged;
   if (const Bytes counts = compute_count_message(w.config, ffn); counts.value > 0)

@@ -57,6 +57,11 @@ Bytes compute_expert_message(const TrainingConfig& config, const model::FeedForw
   return ffn.active * compute_messages(config).kept;
 }
 
+Bytes compute_etp_message(const TrainingConfig& config, const model::FeedForward& ffn) {
+  if (config.software.dtensor && config.plan.ep == 1) return compute_messages(config).hidden;
+  return config.plan.etp * compute_expert_message(config, ffn);
+}
+
 Bytes compute_count_message(const TrainingConfig& config, const model::FeedForward& ffn) {
   return config.software.dtensor ? bytes(ffn.experts, 8) : Bytes{};
 }

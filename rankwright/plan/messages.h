@@ -51,6 +51,10 @@ bool recomputes_attention_core(const TrainingConfig& config);
 /// Returns the bytes of the token copies that a rank dispatches to experts (T7).
 Bytes compute_expert_message(const TrainingConfig& config, const model::FeedForward& ffn);
 
+/// Returns the bytes that the ranks of an expert gather and reduce (T8): the copies that they have
+/// received. DTensor without ep gathers tokens before it makes copies, and reduces their sums.
+Bytes compute_etp_message(const TrainingConfig& config, const model::FeedForward& ffn);
+
 /// Returns the bytes of the token counts that ep ranks exchange before a dispatch, 8 per expert; 0
 /// if they are not exchanged in a call of their own (T7).
 Bytes compute_count_message(const TrainingConfig& config, const model::FeedForward& ffn);

@@ -216,8 +216,9 @@ void TrafficCollector::add_expert_parallel() {
     add(K::ep_token_counts, Op::all_to_all, mesh::GroupKind::ep, m * (run.count + recomputed(run)),
         compute_count_message(config_, ffn));
     add(K::ep_all_to_all, Op::all_to_all, mesh::GroupKind::ep, 2 * passes, each);
-    add(K::etp_all_gather, Op::all_gather, mesh::GroupKind::etp, passes, plan_.etp * each);
-    add(K::etp_reduce_scatter, Op::reduce_scatter, mesh::GroupKind::etp, passes, plan_.etp * each);
+    const Bytes inside = compute_etp_message(config_, ffn);
+    add(K::etp_all_gather, Op::all_gather, mesh::GroupKind::etp, passes, inside);
+    add(K::etp_reduce_scatter, Op::reduce_scatter, mesh::GroupKind::etp, passes, inside);
   }
 }
 

@@ -163,8 +163,10 @@ class ReferenceFramework {
   void experts(const model::FeedForward& ffn) {
     const double copies = double(ffn.active) * hidden() / (sp() ? double(p_.tp) : 1);
     issue(K::ep_all_to_all, Op::all_to_all, G::ep, copies);
-    issue(K::etp_all_gather, Op::all_gather, G::etp, double(p_.etp) * copies);
-    issue(K::etp_reduce_scatter, Op::reduce_scatter, G::etp, double(p_.etp) * copies);
+    // torchtitan without ep gathers tokens, not copies of them
+    const double inside = s_.software.dtensor && p_.ep == 1 ? hidden() : double(p_.etp) * copies;
+    issue(K::etp_all_gather, Op::all_gather, G::etp, inside);
+    issue(K::etp_reduce_scatter, Op::reduce_scatter, G::etp, inside);
     issue(K::ep_all_to_all, Op::all_to_all, G::ep, copies);
   }
   static bool has_mlp(const model::FeedForward& ffn) {

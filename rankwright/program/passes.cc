@@ -231,25 +231,27 @@ void Passes::cp_after_back(const model::Attention& a) {
 // T7, T8.
 void Passes::experts(const model::FeedForward& ffn) {
   const Bytes copies = compute_expert_message(config_, ffn);
+  const Bytes inside = compute_etp_message(config_, ffn);
   calls_.compute(Part::router);
   if (const Bytes counts = compute_count_message(config_, ffn); counts.value > 0)
     calls_.call(K::ep_token_counts, plan::Op::all_to_all, G::ep, counts);
   calls_.call(K::ep_all_to_all, plan::Op::all_to_all, G::ep, copies);
-  calls_.call(K::etp_all_gather, plan::Op::all_gather, G::etp, plan_.etp * copies);
+  calls_.call(K::etp_all_gather, plan::Op::all_gather, G::etp, inside);
   calls_.compute(Part::experts);
-  calls_.call(K::etp_reduce_scatter, plan::Op::reduce_scatter, G::etp, plan_.etp * copies);
+  calls_.call(K::etp_reduce_scatter, plan::Op::reduce_scatter, G::etp, inside);
   calls_.call(K::ep_all_to_all, plan::Op::all_to_all, G::ep, copies);
 }
 
 void Passes::experts_back(const model::FeedForward& ffn, Gradients g) {
   const Bytes copies = compute_expert_message(config_, ffn);
+  const Bytes inside = compute_etp_message(config_, ffn);
   if (g.input) {
     calls_.call(K::ep_all_to_all, plan::Op::all_to_all, G::ep, copies);
-    calls_.call(K::etp_all_gather, plan::Op::all_gather, G::etp, plan_.etp * copies);
+    calls_.call(K::etp_all_gather, plan::Op::all_gather, G::etp, inside);
   }
   calls_.compute(Part::experts);
   if (g.input) {
-    calls_.call(K::etp_reduce_scatter, plan::Op::reduce_scatter, G::etp, plan_.etp * copies);
+    calls_.call(K::etp_reduce_scatter, plan::Op::reduce_scatter, G::etp, inside);
     calls_.call(K::ep_all_to_all, plan::Op::all_to_all, G::ep, copies);
   }
   calls_.compute(Part::router);

@@ -103,3 +103,83 @@ def test_exported_flags_are_accepted(tally):
         counted.same(None, refusal(flags, connections, plan["world_size"]), f"{plan}\n{shlex.join(flags)}")
 
     check()
+
+
+def edit(flags, change):
+    """Returns the flags with `change` made: {flag: value, True to set it, or None to remove it}."""
+    kept, i = [], 0
+    while i < len(flags):
+        end = i + 1
+        while end < len(flags) and not flags[end].startswith("--"):
+            end += 1
+        if flags[i] not in change:
+            kept += flags[i:end]
+        i = end
+    for flag, value in change.items():
+        if value is not None:
+            kept += [flag] if value is True else [flag, str(value)]
+    return kept
+
+
+@st.composite
+def refused_plans(draw):
+    """Draws (code that `check` reports, a sound plan, the same with a fault, the fault as a change of flags)."""
+    code = draw(st.sampled_from(["RW0110", "RW0503", "RW0506", "RW0508", "RW0509", "RW0517", "RW0555", "RW0556"]))
+    tp, dp = draw(st.sampled_from([2, 4, 8])), draw(st.sampled_from([2, 4, 8]))
+    pp = draw(st.sampled_from([1, 2, 4]))
+    layout = {"tp": tp, "dp": dp, "pp": pp, "zero": 1, "layers": 2 * pp * draw(st.integers(1, 3)),
+              "micro": draw(st.integers(1, 2)), "microbatches": pp * draw(st.integers(1, 4))}  # fmt: skip
+    job = {}
+    if code == "RW0110":
+        fault, flags = {"microbatches": layout["microbatches"]}, {"--global-batch-size": dp * layout["micro"] + 1}
+        job = {"global_batch": dp * layout["micro"] + 1}
+    elif code == "RW0503":
+        layout["pp"] = pp = draw(st.sampled_from([2, 4]))
+        layout |= {"layers": 2 * pp, "microbatches": pp}
+        fault, flags = {"layers": 2 * pp + 1}, {"--num-layers": 2 * pp + 1}
+    elif code == "RW0506":
+        layout |= {"pp": 1, "layers": 4}
+        fault, flags = {"chunks": 2}, {"--num-virtual-stages-per-pipeline-rank": 2}
+    elif code == "RW0508":
+        fault = draw(st.sampled_from([{"zero": 0}, {"overlap": {"param_gather": True, "grad_reduce": False}}]))
+        layout["overlap"] = {"param_gather": True, "grad_reduce": True}
+        flags = {"--use-distributed-optimizer": None} if "zero" in fault else {"--overlap-grad-reduce": None}
+    elif code == "RW0509":
+        layout["overlap"] = {"tp": True}
+        fault, flags = {"sequence_parallel": False}, {"--sequence-parallel": None}
+    elif code == "RW0517":
+        layout |= {"pp": 2, "chunks": 2, "layers": 4, "microbatches": 4, "overlap": {"pp": True}}
+        fault, flags = {"overlap": {"pp": False}}, {"--no-overlap-p2p-communication": True}
+    elif code == "RW0555":
+        layout |= {"tp": 1, "pp": 1, "layers": 4, "sparse": True, "ep": dp, "etp": 1, "microbatches": 4}
+        layout["overlap"] = {"ep": True}
+        fault, flags = draw(st.sampled_from([
+            ({"recompute": "full"}, {"--recompute-granularity": "full", "--recompute-method": "uniform",
+                                     "--recompute-num-layers": 1}),
+            ({"ep": 1}, {"--expert-model-parallel-size": 1})]))  # fmt: skip
+    else:
+        fault, flags = ({"recompute": {"modules": [draw(st.sampled_from(["mla_up_proj", "moe_act"]))]}}, {})
+        flags = {"--recompute-granularity": "selective", "--recompute-modules": fault["recompute"]["modules"][0]}
+    sound, faulty = make_plan(**layout), make_plan(**(layout | fault))
+    if "ep" in fault:  # the model keeps its experts
+        faulty["model"] = sound["model"]
+    faulty["job"] |= job
+    return code, sound, faulty, flags
+
+
+def test_refused_plan_is_refused(tally):
+    counted = tally("Megatron-LM", f"main {COMMIT}", "plans that check refuses, by its parser and validation")
+
+    @hypothesis.given(refused_plans())
+    def check(drawn):
+        code, sound, faulty, change = drawn
+        counted.case()
+        counted.same([], errors_for(sound, "megatron"), f"{code}: {sound}")
+        flags, connections = read_script(rankwright.export(sound, "megatron")["megatron.sh"])
+        counted.same(None, refusal(flags, connections, sound["world_size"]), f"{code}: {sound}\n{shlex.join(flags)}")
+        counted.same(True, code in errors_for(faulty, "megatron"), f"{code}: {faulty}, {errors_for(faulty, 'megatron')}")
+        edited = edit(flags, change)
+        refused = refusal(edited, connections, faulty["world_size"])
+        counted.same(True, refused is not None, f"{code}: {faulty}\n{shlex.join(edited)}")
+
+    check()

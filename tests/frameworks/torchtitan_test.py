@@ -26,17 +26,24 @@ def disallowed(config):
             if typing.get_origin(hint) is typing.Literal and getattr(config, name) not in typing.get_args(hint)]  # fmt: skip
 
 
-def refusal(text, world):
-    """Returns why torchtitan refuses the exported file, or None."""
+def refusal(text, world, change=None):
+    """Returns why torchtitan refuses the exported file, or None. `change` is {section: {field: value}}."""
     names = {}
     try:
         exec(compile(text, "torchtitan_config.py", "exec"), names)
         config = names["rankwright"]()
+        for section, fields in (change or {}).items():
+            for field, value in fields.items():
+                assert hasattr(getattr(config, section), field)
+                setattr(getattr(config, section), field, value)
         for part in (config.training, config.parallelism):
             if wrong := disallowed(part):
                 return f"not allowed: {wrong}"
         dataclasses.replace(config)  # runs the checks of Trainer.Config again
-        ParallelDims.from_config(config.parallelism, world)
+        dims = ParallelDims.from_config(config.parallelism, world)
+        if change:
+            with judges.fake_world(world, 0):
+                dims.build_mesh()
         config.model_spec.model.update_from_config(config=config)
     except (AssertionError, AttributeError, NotImplementedError, TypeError, ValueError) as refused:
         return f"{type(refused).__name__}: {refused}"
@@ -70,6 +77,50 @@ def test_exported_config_is_accepted(tally):
         counted.case()
         text = rankwright.export(plan, "torchtitan")["torchtitan_config.py"]
         counted.same(None, refusal(text, plan["world_size"]), f"{plan}\n{text}")
+
+    check()
+
+
+@st.composite
+def refused_plans(draw):
+    """Draws (code that `check` reports, a sound plan, its fault, the fault as fields of the config)."""
+    code = draw(st.sampled_from(["RW0521", "RW0533", "RW0535"]))
+    dp, micro, sequence = draw(st.sampled_from([4, 8, 16])), draw(st.integers(1, 2)), 512 * draw(st.integers(1, 64))
+    layout = {"tp_size": 1, "cp_size": 1, "dp_size": dp, "zero_stage": draw(st.sampled_from([2, 3])), "micro_batch": micro}
+    model = "llama-3.1-8b"
+    if code == "RW0521":  # 8 key-value heads
+        fault = {"tp_size": draw(st.sampled_from([16, 32]))}
+        fields = {"parallelism": {"tensor_parallel_degree": fault["tp_size"]}}
+    elif code == "RW0535":
+        layout |= {"cp_size": 2, "cp_comm": "all_gather"}
+        fault = {"cp_size": 16, "cp_comm": "a2a"}
+        fields = {"parallelism": {"context_parallel_degree": 16, "context_parallel_mode": "ulysses"}}
+    else:
+        model = "qwen3-30b-a3b"
+        layout |= {"ep_size": dp // 2, "etp_size": 1, "shard_size": dp // 2}  # replicas hold all experts
+        fault = {"ep_size": dp}
+        fields = {"parallelism": {"expert_parallel_degree": dp}}
+    job = {"global_batch": dp * micro, "sequence": sequence, "grad_dtype": "fp32"}
+    plans_ = []
+    for p in (layout, layout | fault):
+        world = p["tp_size"] * p["cp_size"] * dp
+        plans_.append({"world_size": world, "model": model, "parallelism": p, "job": job})
+    return code, *plans_, fields
+
+
+def test_refused_plan_is_refused(tally):
+    counted = tally("torchtitan", VERSION, "plans that check refuses, by its classes and checks")
+
+    @hypothesis.given(refused_plans())
+    def check(drawn):
+        code, sound, faulty, fields = drawn
+        counted.case()
+        counted.same([], errors_for(sound, "torchtitan"), f"{code}: {sound}")
+        text = rankwright.export(sound, "torchtitan")["torchtitan_config.py"]
+        counted.same(None, refusal(text, sound["world_size"]), f"{code}: {sound}\n{text}")
+        counted.same(True, code in errors_for(faulty, "torchtitan"), f"{code}: {faulty}, {errors_for(faulty, 'torchtitan')}")
+        refused = refusal(text, faulty["world_size"], fields)
+        counted.same(True, refused is not None, f"{code}: {faulty}\n{text}")
 
     check()
 

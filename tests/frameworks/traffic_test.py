@@ -202,7 +202,8 @@ DENSE = [{"dp": 8}, {"tp": 2, "dp": 4}, {"tp": 4, "dp": 2}, {"tp": 8, "dp": 16},
          {"tp": 2, "dp": 4, "recompute": "selective"}, {"cp": 2, "dp": 2}, {"cp": 4}, {"cp": 8, "dp": 4},
          {"tp": 2, "cp": 2, "dp": 2}, {"cp": 2, "dp": 4, "shard_size": 4}]  # fmt: skip
 SPARSE = [{"dp": 4, "ep": 2}, {"dp": 8, "ep": 8}, {"dp": 16, "ep": 4}, {"dp": 4, "tp": 2, "ep": 4}, {"dp": 8, "cp": 2, "ep": 8},
-          {"dp": 4, "ep": 2, "recompute": "full"}]  # fmt: skip
+          {"dp": 4, "ep": 2, "recompute": "full"}, {"dp": 4, "tp": 2, "ep": 2}, {"dp": 4, "tp": 4, "ep": 2},
+          {"dp": 2, "tp": 2, "cp": 2, "ep": 2}]  # fmt: skip
 
 
 def name(layout):

@@ -102,21 +102,12 @@ bool has_undivided_instances(const plan::TrainingConfig& s) {
 }
 
 /// The checks that reject a plan; a fix triggers none of them.
-constexpr Fault kFaults[] = {has_unsupported_order,
-                             has_unequal_meshes,
-                             has_undivided_layers,
-                             has_unsupported_schedule,
-                             has_chunks_without_pipeline,
-                             has_unsupported_group,
-                             has_experts_without_sp,
-                             has_invalid_param_gather,
-                             has_invalid_tp_overlap,
-                             has_undivided_ulysses_kv,
-                             has_fp16_experts,
-                             has_crossing_sends,
-                             exceeds_positions,
-                             has_misplaced_mtp,
-                             has_undivided_instances};
+constexpr Fault kFaults[] = {
+    has_unsupported_order,    has_unequal_meshes,          has_undivided_layers,
+    has_unsupported_schedule, has_chunks_without_pipeline, has_unsupported_group,
+    has_experts_without_sp,   has_invalid_param_gather,    has_invalid_tp_overlap,
+    has_undivided_ulysses_kv, has_crossing_sends,          exceeds_positions,
+    has_misplaced_mtp,        has_undivided_instances};
 
 bool uses_fsdp(const plan::TrainingConfig& s) { return s.plan.zero >= 2; }
 
@@ -585,9 +576,12 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<reduces_bf16_gradients, describe_gradients>,
      reduces_bf16_gradients},
-    {{"RW0516", Severity::error, "Megatron-LM does not support expert parallelism in fp16",
-      "It rejects --fp16 with an expert-parallel size above 1.", "Set job.param_dtype: bf16.",
-      "Megatron-LM training/arguments.py, validate_args",
+    {{"RW0516", Severity::warning, "older versions of Megatron-LM refuse experts in fp16",
+      "They reject --fp16 with an expert-parallel size above 1. The main branch of 2026 accepts "
+      "it, "
+      "except in YAML configs.",
+      "Set job.param_dtype: bf16.",
+      "Megatron-LM training/arguments.py and yaml_arguments.py, validate_args",
       "world_size: 8\n"
       "model: {architecture: mixtral, hidden: 1024, layers: 8, heads: 16, kv_heads: 8, "
       "expert_ffn: 2048, vocab: 32768, experts: 8, active_experts: 2}\n"
@@ -596,7 +590,8 @@ constexpr Rule kRules[] = {
      Target::megatron,
      kWithoutViolations,
      when<has_fp16_experts, describe_half_experts>,
-     has_fp16_experts},
+     has_fp16_experts,
+     true},
     {{"RW0517", Severity::error, "Megatron-LM interleaves 2 PP ranks only with overlapped sends",
       "With two ranks, each is both predecessor and successor of the other. Without overlap, all "
       "sends go out in one batch, and two messages between the same ranks could be mixed up.",

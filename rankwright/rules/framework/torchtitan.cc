@@ -63,20 +63,17 @@ bool combines_plain_dp(const plan::TrainingConfig& s) {
 }
 
 bool has_undivided_sequence(const plan::TrainingConfig& s) {
-  return !divides(2 * s.plan.tp * s.plan.cp, s.job.sequence);
+  return s.plan.cp > 1 && !divides(2 * s.plan.tp * s.plan.cp, s.job.sequence);
 }
 
 bool has_unsupported_expert_degrees(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
-  if (p.ep == 1) return false;
+  if (!s.model.sparse()) return false;
+  if (p.ep == 1) return p.etp != p.tp;
   const i64 sharded = count_shard_ranks(p);
-  const bool whole = p.etp == 1 && divides(p.cp * p.tp, p.ep) && divides(p.ep, sharded * p.tp);
+  const bool whole = p.etp == 1 && divides(p.ep, sharded * p.tp);
   const bool cut = p.etp == p.tp && divides(p.cp, p.ep) && divides(p.ep, sharded);
   return !whole && !cut;
-}
-
-bool has_few_expert_ranks(const plan::TrainingConfig& s) {
-  return s.model.sparse() && s.plan.ep < s.plan.tp;
 }
 
 bool has_undivided_ulysses_kv(const plan::TrainingConfig& s) {
@@ -94,11 +91,10 @@ bool pipelines_mtp(const plan::TrainingConfig& s) {
 
 /// The checks that reject a plan; a fix triggers none of them.
 constexpr Fault kFaults[] = {
-    has_undivided_kv_heads, has_unsupported_order,    has_unsupported_schedule,
-    has_few_microbatches,   has_uneven_rounds,        uses_zero_1,
-    combines_plain_dp,      has_undivided_sequence,   has_unsupported_expert_degrees,
-    has_few_expert_ranks,   has_undivided_ulysses_kv, pipelines_tied_embeddings,
-    pipelines_mtp};
+    has_undivided_kv_heads,   has_unsupported_order,     has_unsupported_schedule,
+    has_few_microbatches,     has_uneven_rounds,         uses_zero_1,
+    combines_plain_dp,        has_undivided_sequence,    has_unsupported_expert_degrees,
+    has_undivided_ulysses_kv, pipelines_tied_embeddings, pipelines_mtp};
 
 bool has_idle_stages(const plan::TrainingConfig& s) {
   return is_pipelined(s) && s.plan.schedule != pipeline::Schedule::one_f_one_b &&
@@ -228,14 +224,7 @@ Finding describe_expert_degrees(const plan::TrainingConfig& s) {
                             s.plan.ep, s.plan.etp, s.plan.tp, s.plan.cp, count_shard_ranks(s.plan)),
       .key = "parallelism.ep_size",
       .fix = fix_by_experts(s, has_unsupported_expert_degrees, kFaults),
-      .hint = "etp_size: 1 and an ep_size that TP x CP divides"};
-}
-
-Finding describe_few_expert_ranks(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("EP {} is smaller than TP {}", s.plan.ep, s.plan.tp),
-          .key = "parallelism.ep_size",
-          .fix = fix_by_experts(s, has_few_expert_ranks, kFaults),
-          .hint = "raise ep_size to at least tp_size"};
+      .hint = "etp_size: 1 and an ep_size that divides the sharding ranks x TP"};
 }
 
 Finding describe_ulysses_kv(const plan::TrainingConfig& s) {
@@ -413,44 +402,31 @@ constexpr Rule kRules[] = {
      when<is_sharded_by_cp, describe_sharded_by_cp>,
      is_sharded_by_cp},
     {{"RW0532", Severity::error, "torchtitan requires 2 x TP x CP to divide the sequence",
-      "v0.2.2 requires it with and without context parallelism.",
-      "Set job.sequence to a multiple of 2 x TP x CP.",
-      "torchtitan distributed/parallel_dims.py, seq_len_divisor",
+      "With context parallelism, every rank has an early and a late part of the sequence. v0.2.2 "
+      "requires it without, too.",
+      "Set job.sequence to a multiple of 2 x TP x CP.", "torchtitan trainer.py, seq_len_divisor",
       "world_size: 8\n"
       "model: llama-3.1-8b\n"
-      "parallelism: {tp_size: 8, dp_size: 1}\n"
+      "parallelism: {tp_size: 4, cp_size: 2, dp_size: 1}\n"
       "job: {sequence: 4104}\n"},
      Target::torchtitan,
      kWithoutViolations,
      when<has_undivided_sequence, describe_sequence>,
      has_undivided_sequence},
     {{"RW0533", Severity::error, "torchtitan does not support these expert degrees",
-      "In v0.2.2, ETP is 1 or TP. With ETP 1, EP is a multiple of CP x TP and divides dp_shard x "
-      "CP x TP. With ETP = TP, EP is a multiple of CP and divides dp_shard x CP. The main branch "
-      "has no ETP.",
-      "Set etp_size: 1 and an ep_size that is a multiple of TP x CP.",
+      "Without EP, it splits experts over TP: ETP = TP. With EP above 1, ETP is 1 and EP divides "
+      "dp_shard x CP x TP. v0.2.2 also has ETP = TP with an EP that is a multiple of CP and "
+      "divides dp_shard x CP, and needs a multiple of CP x TP otherwise.",
+      "Set etp_size: 1 and an ep_size that divides dp_shard x CP x TP.",
       "torchtitan distributed/parallel_dims.py",
       "world_size: 8\n"
       "model: {architecture: mixtral, hidden: 1024, layers: 8, heads: 16, kv_heads: 8, "
       "expert_ffn: 2048, vocab: 32768, experts: 24, active_experts: 2}\n"
-      "parallelism: {tp_size: 2, cp_size: 2, dp_size: 2, ep_size: 2, etp_size: 1, zero_stage: "
-      "2}\n"},
+      "parallelism: {dp_size: 8, ep_size: 8, etp_size: 1, zero_stage: 3, shard_size: 4}\n"},
      Target::torchtitan,
      kWithoutViolations,
      when<has_unsupported_expert_degrees, describe_expert_degrees>,
      has_unsupported_expert_degrees},
-    {{"RW0534", Severity::error, "torchtitan requires EP to be at least TP",
-      "The main branch distributes experts over the TP ranks too, and rejects MoE models with EP "
-      "below TP. No such check is known in v0.2.2.",
-      "Raise ep_size to at least tp_size.", "torchtitan main config/validation.py",
-      "world_size: 8\n"
-      "model: {architecture: mixtral, hidden: 1024, layers: 8, heads: 16, kv_heads: 8, "
-      "expert_ffn: 2048, vocab: 32768, experts: 8, active_experts: 2}\n"
-      "parallelism: {tp_size: 2, dp_size: 4, zero_stage: 2}\n"},
-     Target::torchtitan,
-     kWithoutViolations,
-     when<has_few_expert_ranks, describe_few_expert_ranks>,
-     has_few_expert_ranks},
     {{"RW0535", Severity::error, "Ulysses in torchtitan does not divide the key-value heads",
       "The main branch requires TP x CP to divide the attention heads and the key-value heads.",
       "Set cp_comm: all_gather.", "torchtitan main config/validation.py",
