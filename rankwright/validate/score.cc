@@ -144,6 +144,44 @@ void add_errors(Score& score, const std::vector<const ScoredRun*>& rows) {
   score.sparse_over_families = average_families("MoE", each_sparse);
 }
 
+struct Mechanism {
+  std::string_view name;
+  std::string (*value)(const plan::TrainingConfig&);
+};
+constexpr Mechanism kMechanisms[] = {
+    {"GPU", [](const plan::TrainingConfig& s) { return std::string(s.cluster.device.name); }},
+    {"software of", [](const plan::TrainingConfig& s) { return std::to_string(s.software.year); }},
+    {"matmuls",
+     [](const plan::TrainingConfig& s) {
+       return std::string(s.job.matmul == plan::Matmul::same ? name(s.job.param_dtype)
+                                                             : name(s.job.matmul));
+     }},
+    {"dispatcher",
+     [](const plan::TrainingConfig& s) {
+       return std::string(s.plan.ep == 1 ? "none" : name(s.plan.dispatcher));
+     }},
+    {"dispatch overlap",
+     [](const plan::TrainingConfig& s) { return std::string(s.plan.overlap.ep ? "on" : "off"); }},
+    {"kernel launch",
+     [](const plan::TrainingConfig& s) { return std::string(name(s.software.launch)); }},
+    {"expert kernel",
+     [](const plan::TrainingConfig& s) { return std::string(name(s.software.experts)); }},
+    {"recomputation",
+     [](const plan::TrainingConfig& s) { return std::string(name(s.plan.recompute)); }},
+};
+
+/// Adds the errors of the MoE rows by the value of each mechanism.
+void add_mechanisms(Score& score, const std::vector<const ScoredRun*>& rows) {
+  for (const Mechanism& mechanism : kMechanisms) {
+    std::map<std::string, std::vector<Error>> by_value;
+    for (const ScoredRun* row : rows)
+      if (row->run->sparse)
+        by_value[mechanism.value(*row->config)].push_back({row->run->id, row->error()});
+    for (const auto& [value, list] : by_value)
+      score.sparse_mechanisms.push_back({mechanism.name, compute_error_stats(value, list)});
+  }
+}
+
 /// Adds the relative errors of runs that could be two plans of one job; batches and number formats
 /// may differ. Models are compared by shape, because different models may have the same name.
 void add_pairs(Score& score, const std::vector<const ScoredRun*>& rows) {
@@ -258,6 +296,7 @@ Score compute_score(const std::vector<ScoredRun>& rows) {
   for (const ScoredRun& row : rows)
     if (row.timed() && !row.calibrates) timed.push_back(&row);
   add_errors(score, timed);
+  add_mechanisms(score, timed);
   add_pairs(score, timed);
   add_others(score, timed);
   add_sweeps(score, timed);

@@ -51,10 +51,17 @@ struct FamilyErrors {
   ErrorStats errors{};
 };
 
+/// The errors of the MoE rows with one value of a mechanism ("dispatcher", "deepep").
+struct MechanismErrors {
+  std::string_view mechanism{};
+  ErrorStats errors{};  // named by the value
+};
+
 /// All scores of a validation.
 struct Score {
   ErrorStats all{}, dense{}, sparse{};
   std::vector<FamilyErrors> families{};  // dense and MoE rows of a family separately
+  std::vector<MechanismErrors> sparse_mechanisms{};
   ErrorStats over_families{}, dense_over_families{}, sparse_over_families{};
   PairErrors dense_pairs{}, sparse_pairs{};  // same family, model, GPU, world size and sequence
   PredictorComparison calculon{};

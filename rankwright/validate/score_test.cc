@@ -121,6 +121,20 @@ TEST(Score, SeparatesDenseAndSparse) {
   EXPECT_NEAR(s.over_families.mean_absolute, 0.325, 1e-12);
 }
 
+TEST(Score, ListsMoeRowsByMechanism) {
+  Rows rows({{11, 10}, {8, 10}, {15, 10}, {30, 10}});
+  for (std::size_t i = 0; i < 3; ++i) rows.runs[i].sparse = true;  // the last is dense
+  rows.runs[0].config.plan.ep = rows.runs[1].config.plan.ep = 8;
+  rows.runs[1].config.plan.dispatcher = plan::Dispatcher::deepep;
+  std::map<std::string, double> errors;
+  for (const MechanismErrors& m : compute_score(rows.scored).sparse_mechanisms)
+    if (m.mechanism == "dispatcher") errors[m.errors.name] = m.errors.bias;
+  ASSERT_EQ(errors.size(), 3u);
+  EXPECT_NEAR(errors["alltoall"], 0.1, 1e-12);
+  EXPECT_NEAR(errors["deepep"], -0.2, 1e-12);
+  EXPECT_NEAR(errors["none"], 0.5, 1e-12);
+}
+
 TEST(Score, SeparatesAllocatedAndReservedMemory) {
   Rows rows({{1, 1}, {1, 1}, {1, 1}});
   for (ScoredRun& row : rows.scored) row.memory = 11.0_GB;

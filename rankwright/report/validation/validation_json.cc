@@ -33,6 +33,12 @@ ordered_json make_step_json(const validate::Score& s) {
   json["dense"]["over_families"] = make_families_json(s.dense_over_families);
   json["moe"] = make_errors_json(s.sparse);
   json["moe"]["over_families"] = make_families_json(s.sparse_over_families);
+  json["moe"]["mechanisms"] = ordered_json::array();
+  for (const validate::MechanismErrors& m : s.sparse_mechanisms) {
+    ordered_json one{{"mechanism", m.mechanism}, {"value", m.errors.name}};
+    one.update(make_errors_json(m.errors));
+    json["moe"]["mechanisms"].push_back(one);
+  }
   json["families"] = ordered_json::array();
   for (const validate::FamilyErrors& f : s.families) {
     ordered_json one = {{"family", f.family}, {"kind", f.sparse ? "moe" : "dense"}};

@@ -125,6 +125,14 @@ std::string write_totals(const validate::Validation& v, const Paint& paint) {
   return out;
 }
 
+std::string write_mechanisms(const validate::Score& s, const Paint& paint) {
+  if (s.sparse_mechanisms.empty()) return {};
+  Table table = make_error_table("MoE by");
+  for (const validate::MechanismErrors& m : s.sparse_mechanisms)
+    add_errors(table, fmt::format("{} {}", m.mechanism, m.errors.name), m.errors);
+  return "\n" + table.text(paint);
+}
+
 std::string write_families(const validate::Score& s, const Paint& paint) {
   Table table = make_error_table("family");
   for (const validate::FamilyErrors& f : s.families)
@@ -259,8 +267,9 @@ std::string render_validation_text(const validate::Validation& v,
                                    const planner::ValidationSource& source, bool all,
                                    const Paint& paint) {
   std::string out = write_heading(v, source) + "\n" + write_totals(v, paint) +
-                    write_families(v.score, paint) + write_sweeps(v.score, all, paint) +
-                    write_constants(v, paint) + write_excluded(source);
+                    write_families(v.score, paint) + write_mechanisms(v.score, paint) +
+                    write_sweeps(v.score, all, paint) + write_constants(v, paint) +
+                    write_excluded(source);
   if (all) out += write_rows(v, paint);
   return out;
 }
