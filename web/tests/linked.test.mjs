@@ -57,7 +57,7 @@ on("deepseek-v3-2048", "memory, timeline and cluster are highlighted together", 
 on("deepseek-v3-2048", "an item of the step highlights the collectives it waits for", async (page) => {
   const [plan] = (await documentOf(page)).plans;
   const items = plan.explain.estimate.step.items;
-  const item = items.findIndex((i) => i.item === "ep all-to-all");
+  const item = items.findIndex((i) => i.item === "EP all-to-all");
   await page.locator("#step .bar-row:not(.axis)").nth(item).hover();
   assert.equal(
     await page.locator("#communication tbody .lit").count(),
