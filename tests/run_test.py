@@ -181,6 +181,20 @@ def check_lora(bench, losses):
     print("LoRA: trains with ZeRO-1 and 3, bytes equal; frozen weights in nf4 are refused")
 
 
+def check_objective(bench):
+    """Refuses to train next-token prediction in place of another objective."""
+    for keys, why in (
+        ("method: grpo", "method grpo"),
+        ("ref_model: true", "a reference model"),
+        ("doc_length: 8", "documents of 8 tokens"),
+    ):
+        text = PLAN.replace("optimizer: adam", "optimizer: adam, " + keys).encode()
+        code, out, err = bench.run("-", "--local", text=text)
+        assert (code, out) == (2, ""), (keys, code, out, err)
+        assert "error[RW0578]" in err and why in err, (keys, err)
+    print("method, ref_model and doc_length are refused")
+
+
 def check_terminal(bench):
     ours, its = pty.openpty()
     process = bench.start([bench.binary, "run", bench.plan, "--local", "--steps", "3"], stderr=its)
@@ -350,6 +364,7 @@ def main(arguments):
             losses = check_files(bench)
             check_same_everywhere(bench, losses)
             check_lora(bench, losses)
+            check_objective(bench)
             check_terminal(bench)
             check_refusals(bench)
             check_data(bench)

@@ -213,7 +213,8 @@ Dtype default_grad_dtype(const Software& software, Dtype parameters) {
 
 Loss default_loss(const Software& software, Method method) {
   if (method == Method::lm || software.bare) return software.loss;
-  return software.hf_modeling && software.frees_gradients ? Loss::fused_linear : Loss::log_probs;
+  const bool trl = software.hf_modeling && software.frees_gradients;
+  return trl && software.year >= 2026 ? Loss::fused_linear : Loss::log_probs;
 }
 
 std::span<const Software> frameworks() { return kFrameworks; }

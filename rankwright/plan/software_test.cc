@@ -46,6 +46,18 @@ TEST(Frameworks, DeepspeedOfToday_FusesAttentionAndUsesEveryNic) {
   EXPECT_TRUE(find("deepspeed-2021").single_rail);
 }
 
+// TRL 1.16 computes log-probabilities with the output head; TRL of 2024 made all logits, 16 bytes
+// each, as others do. The loss of next-token prediction is the framework's own.
+TEST(Frameworks, LossOfAMethod) {
+  EXPECT_EQ(default_loss(find("transformers"), Method::dpo), Loss::fused_linear);
+  for (const char* const name : {"transformers-2024", "deepspeed", "megatron-core", "fsdp"})
+    for (const Method method : {Method::dpo, Method::grpo})
+      EXPECT_EQ(default_loss(find(name), method), Loss::log_probs) << name;
+  EXPECT_EQ(bytes_per_logit(Loss::log_probs, Job{}), 16);
+  EXPECT_EQ(default_loss(find("transformers-2024"), Method::lm), Loss::eager);
+  EXPECT_EQ(default_loss(find("rankwright"), Method::lm), Loss::in_place);
+}
+
 // Megatron-LM: arguments.py turns accumulate_allreduce_grads_in_fp32 on with --bf16. torchtitan:
 // mixed_precision_reduce is float32. DeepSpeed: grad_accum_dtype and communication_data_type are
 // the model's. FSDP: reduce_dtype is param_dtype.

@@ -56,6 +56,7 @@ def special(limits):
     axes = "(tp|cp|ep|dp|pp)"
     ranks = counts(0, limits["kMaxDegree"])
     modules = ["core_attn", "layernorm", "mla_up_proj", "mlp", "moe_act", "moe"]
+    length = r"\+?[0-9][0-9_]*[kK]?:[0-9.eE+-]+"
     linear = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
     return {
         "node_shape": {"type": "string", "pattern": node},
@@ -84,6 +85,12 @@ def special(limits):
             "anyOf": [
                 {"enum": ["all", *linear]},
                 {"type": "array", "items": {"enum": linear}, "minItems": 1},
+            ]
+        },
+        "job.doc_length": {
+            "anyOf": [
+                *whole(1, limits["kMaxSequence"])["anyOf"],
+                {"type": "string", "pattern": f"^{length}(, *{length})*$"},
             ]
         },
         "job.expert_imbalance": {"type": "number", "minimum": 1, "maximum": 100},

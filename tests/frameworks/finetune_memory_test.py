@@ -23,8 +23,9 @@ import transformers
 from conftest import CASES
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.distributed.device_mesh import init_device_mesh
-from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+from torch.distributed.fsdp import CPUOffloadPolicy, MixedPrecisionPolicy, OffloadPolicy, fully_shard
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.checkpoint import checkpoint
 from torch.utils.weak import WeakIdKeyDictionary
 from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
@@ -102,6 +103,20 @@ def build(plan, layers):
     return model, contextlib.nullcontext() if pure and "lora_rank" not in job else torch.autocast("cpu", torch.bfloat16)
 
 
+def checkpoint_modules(model, names):
+    """Recomputes modules of every layer with torch.utils.checkpoint."""
+
+    def again(function):
+        return lambda *args, **kwargs: checkpoint(function, *args, use_reentrant=False, **kwargs)
+
+    for layer in model.model.layers:
+        if "mlp" in names:
+            layer.mlp.forward = again(layer.mlp.forward)
+        if "layernorm" in names:
+            layer.input_layernorm.forward = again(layer.input_layernorm.forward)
+            layer.post_attention_layernorm.forward = again(layer.post_attention_layernorm.forward)
+
+
 def run(plan, layers):
     """Runs the second micro-batch of a step, so gradients exist, and returns bytes."""
     model, autocast = build(plan, layers)
@@ -113,6 +128,8 @@ def run(plan, layers):
             model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
             if "lora_rank" in plan["job"]:
                 model.enable_input_require_grads()
+        elif plan["parallelism"]["recompute"] != "none":
+            checkpoint_modules(model, plan["parallelism"]["recompute"]["modules"])
         trained = [one for one in model.parameters() if one.requires_grad]
         for one in trained:
             one.grad = torch.empty_like(one)
@@ -157,7 +174,7 @@ def estimate(plan):
         model = json.loads(pathlib.Path(plan["model"]).read_text("utf-8"))
         head = 2 * model["vocab_size"] * model["hidden_size"]
         kept -= max(0, entries.get("weight copies", 0) - head)
-    return {**entries, "activations": kept,
+    return {**entries, "activations": kept, "host": memory.get("host_bytes", 0),
             "peak": sum(size for name, size in entries.items() if name not in APART)}  # fmt: skip
 
 
@@ -213,13 +230,14 @@ def run_sharded(plan, layers):
     """As run(), with FSDP2 as accelerate sets it up, and PyTorch's tracker, which sees gathered weights freed."""
     shape = (plan["parallelism"]["micro_batch"], plan["job"]["sequence"])
     lora = "lora_rank" in plan["job"]
+    offload = CPUOffloadPolicy(pin_memory=False) if "offload" in plan["parallelism"] else OffloadPolicy()
     with judges.fake_world(plan["world_size"], 0):
         mesh = init_device_mesh("cpu", (plan["world_size"],))
         model, _ = build(plan, layers)
         policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
         for layer in (model.base_model.model if lora else model).model.layers:
-            fully_shard(layer, mesh=mesh, mp_policy=policy)
-        fully_shard(model, mesh=mesh, mp_policy=policy)
+            fully_shard(layer, mesh=mesh, mp_policy=policy, offload_policy=offload)
+        fully_shard(model, mesh=mesh, mp_policy=policy, offload_policy=offload)
         with FakeTensorMode(allow_non_fake_inputs=True):
             model.to_empty(device="cpu")
             model.train()
@@ -282,3 +300,104 @@ def test_memory_of_sharded_fine_tuning(tally):
         kept.same(abs(errors[-1]) < 0.05, True, f"{plan}: {ours['activations']:.0f}, {theirs['activations']:.0f}")
     for name, values in (("activations", errors), ("peak of all tensors", peaks)):
         print(f"{name}: median {statistics.median(map(abs, values)):.1%}, from {min(values):+.1%} to {max(values):+.1%}")
+
+
+# FSDP2 with CPUOffloadPolicy keeps the shards of parameters, gradients and states on the host. The fake devices are of
+# the same kind as the host, so the tracker's kinds, not its devices, tell them apart.
+OFFLOADED_FAST = [("llama-3.1-8b", "full, bf16 weights", 2048, 1, "full", 8)]
+OFFLOADED = [("llama-3.1-8b", "full, fp32 weights", 2048, 1, "none", 2), ("qwen3-8b", "LoRA 64", 4096, 1, "none", 8)]
+
+
+def test_memory_of_cpu_offload(tally):
+    host = tally("transformers", VERSION, "memory of fine-tuning with FSDP2 and CPU offload: host")
+    device = tally("transformers", VERSION, "memory of fine-tuning with FSDP2 and CPU offload: device")
+    for model, job, sequence, micro, recompute, world in OFFLOADED_FAST if CASES <= 100 else OFFLOADED_FAST + OFFLOADED:
+        plan = make(model, JOBS[job], sequence, micro, recompute)
+        plan["world_size"] = world
+        plan["job"]["global_batch"] *= world
+        if job == "full, bf16 weights":
+            plan["job"]["moment_dtype"] = "bf16"
+        plan["parallelism"] |= {"dp_size": world, "zero_stage": 3, "offload": {"optimizer": 1, "parameters": True}}
+        layers = json.loads((DATA / f"{model}.json").read_text("utf-8"))["num_hidden_layers"]
+        ours, theirs = estimate(plan), measure({**plan, "model": model}, layers, run_sharded)
+        shards = sum(theirs[one] for one in ("parameters", "gradients", "optimizer"))
+        host.case()
+        device.case()
+        about = f"{plan}: host {ours['host']:.0f}, {shards:.0f}"
+        host.same(abs(off(ours["host"], shards)) < 0.001, True, about)
+        device.same([one for one in ("parameters", "gradients", "optimizer") if ours.get(one)], [], f"{plan}: states")
+        error = off(ours["activations"], theirs["activations"])
+        peak = off(ours["peak"], theirs["peak"] - shards)
+        print(f"{model}, {job}, {sequence} x {micro}, {recompute}, {world} ranks: host "
+              f"{off(ours['host'], shards):+.2%}, activations {error:+.1%}, peak of the device {peak:+.1%}")  # fmt: skip
+        device.same(abs(error) < 0.05, True, f"{plan}: {ours['activations']:.0f}, {theirs['activations']:.0f}")
+
+
+def count_states(model, make_optimizer):
+    """Returns the bytes that an optimizer's own code keeps for the model, without what all parameters share."""
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        model.to_empty(device="cpu")
+        trained = list(model.parameters())
+        optimizer = make_optimizer(trained)
+        for one in trained:
+            one.grad = torch.empty_like(one)
+        if hasattr(optimizer, "init_state"):  # bitsandbytes
+            for at, one in enumerate(trained):
+                optimizer.init_state(optimizer.param_groups[0], one, 0, at)
+        else:
+            optimizer.step()
+        return sum(kept.untyped_storage().nbytes() for one in trained for name, kept in optimizer.state[one].items()
+                   if isinstance(kept, torch.Tensor) and not name.startswith("qmap"))  # fmt: skip
+
+
+def make_adam_8bit(parameters):
+    import bitsandbytes
+
+    class Adam(bitsandbytes.optim.AdamW8bit):
+        def fill_qmap(self):
+            self.name2qmap = {"dynamic": torch.empty(256), "udynamic": torch.empty(256)}
+
+    made = Adam(parameters)
+    made.fill_qmap()
+    return made
+
+
+OPTIMIZERS = [
+    ({"master_dtype": "bf16", "moment_dtype": "bf16"}, torch.optim.AdamW),
+    ({}, torch.optim.AdamW),
+    ({"master_dtype": "bf16", "moment_dtype": "bf16", "optimizer": "sgd"},
+     lambda parameters: torch.optim.SGD(parameters, momentum=0.9)),
+    ({"master_dtype": "bf16", "optimizer": "adam-8bit"}, make_adam_8bit),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("job, optimizer", OPTIMIZERS, ids=["bf16 Adam", "fp32 Adam", "bf16 SGD", "8-bit Adam"])
+def test_optimizer_states(tally, job, optimizer):
+    if optimizer is make_adam_8bit:
+        pytest.importorskip("bitsandbytes")
+    states = tally("transformers", VERSION, "optimizer states, by the optimizer's own code")
+    plan = make("llama-3.1-8b", job, 2048, 1, "none")
+    few, more = (count_states(build({**plan, "model": "llama-3.1-8b"}, layers)[0], optimizer) for layers in (FEW, MORE))
+    theirs = few + (more - few) / (MORE - FEW) * (32 - FEW)
+    ours = estimate(plan)["optimizer"]
+    states.case()
+    print(f"{job}: {off(ours, theirs):+.4%}")
+    states.same(abs(off(ours, theirs)) < 0.001, True, f"{job}: {ours:.0f}, {theirs:.0f}")
+
+
+MODULES_FAST = [("llama-3.1-8b", ["mlp", "layernorm"], 2048, 1)]
+MODULES = [("llama-3.1-8b", ["mlp"], 2048, 1), ("qwen3-8b", ["layernorm"], 4096, 1), ("qwen2.5-7b", ["mlp"], 512, 8)]
+
+
+def test_recomputed_modules(tally):
+    kept = tally("transformers", VERSION, "activations with recomputed modules")
+    errors = []
+    for model, modules, *rest in MODULES_FAST if CASES <= 100 else MODULES_FAST + MODULES:
+        plan = make(model, JOBS["full, bf16 weights"], *rest, {"modules": modules})
+        layers = json.loads((DATA / f"{model}.json").read_text("utf-8"))["num_hidden_layers"]
+        ours, theirs = estimate(plan), measure({**plan, "model": model}, layers)
+        kept.case()
+        errors.append(off(ours["activations"], theirs["activations"]))
+        print(f"{model}, {modules}, {rest}: activations {errors[-1]:+.1%}, peak {off(ours['peak'], theirs['peak']):+.1%}")
+        kept.same(abs(errors[-1]) < 0.05, True, f"{plan}: {ours['activations']:.0f}, {theirs['activations']:.0f}")
+    print(f"median {statistics.median(map(abs, errors)):.1%}")

@@ -161,6 +161,13 @@ Bytes eager_experts(const plan::TrainingConfig& s, const model::FeedForward& ffn
   return scale.of(visits * double(ffn.expert_width)) + scale.plain(kFp32 * visits * scale.hidden);
 }
 
+/// Returns what norms keep of inputs with `width` elements per token. Transformers casts them to
+/// fp32, and keeps the normalized tensor for the gradient of the norm's weight (M33).
+Bytes norm_inputs(const plan::TrainingConfig& s, double width, const Scale& scale) {
+  if (!s.software.hf_modeling || !s.software.eager_ops) return scale.of(width);
+  return scale.plain(kFp32 * width) + (s.job.frozen() ? Bytes{} : scale.of(width));
+}
+
 /// Returns the saved activations of a layer that selective recomputation of its modules drops.
 Bytes dropped_by_modules(const plan::TrainingConfig& s, const model::Layer& layer,
                          const SavedLayer& all, const Scale& scale) {
@@ -169,7 +176,13 @@ Bytes dropped_by_modules(const plan::TrainingConfig& s, const model::Layer& laye
   const Widths w = find_widths(layer.attention, s.plan.tp);
   Bytes sum;
   if (modules.core_attn) sum += all.core;
-  if (modules.layernorm) sum += scale.input(norms_before(layer.norms) * scale.part * scale.hidden);
+  const double normed = norms_before(layer.norms) * scale.part * scale.hidden;
+  // Megatron-LM drops what the norms make. torch.utils.checkpoint keeps that and the norms' inputs,
+  // and drops what is between them (M33).
+  if (modules.layernorm)
+    sum += s.software.hf_modeling
+               ? std::max(Bytes{}, norm_inputs(s, normed, scale) - scale.of(normed))
+               : scale.input(normed);
   if (modules.mla_up_proj && layer.attention.kind == model::Attention::Kind::latent)
     sum += scale.of(w.query + w.key + w.value);
   if (modules.mlp && !ffn.sparse()) sum += all.ffn;
@@ -179,13 +192,6 @@ Bytes dropped_by_modules(const plan::TrainingConfig& s, const model::Layer& laye
   else if (modules.moe_act)
     sum += scale.input(find_visits(s, ffn, scale) * double(ffn.expert_width));
   return sum;
-}
-
-/// Returns what norms keep of inputs with `width` elements per token. Transformers casts them to
-/// fp32, and keeps the normalized tensor for the gradient of the norm's weight (M33).
-Bytes norm_inputs(const plan::TrainingConfig& s, double width, const Scale& scale) {
-  if (!s.software.hf_modeling || !s.software.eager_ops) return scale.of(width);
-  return scale.plain(kFp32 * width) + (s.job.frozen() ? Bytes{} : scale.of(width));
 }
 
 /// Returns whether an adapter reads the input that a norm makes for its block.

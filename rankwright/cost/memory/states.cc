@@ -95,8 +95,10 @@ States compute_states(const plan::TrainingConfig& config, const StateCounts& cou
   const i64 whole_units = gathers ? (ahead ? 2 : 1) : 0;
   const double unit = job.frozen() ? each.frozen : double(job.param_bytes());
   const i64 adapters = gathers_adapters(config) ? counts.largest_adapters : 0;
-  constexpr double kHostGradient = 4;  // the host's optimizer reads fp32
-  const Bytes host_gradients = held(plan, trained, kHostGradient, plan.zero >= 1);
+  // The host's optimizer reads fp32; FSDP's reads gradients in the format of its parameters.
+  constexpr double kFp32Gradient = 4;
+  const Bytes host_gradients =
+      held(plan, trained, config.software.fsdp ? each.gradients : kFp32Gradient, plan.zero >= 1);
   return {
       .parameters = kept.weights * weights,
       .gradients = kept.gradients * gradients,

@@ -72,6 +72,19 @@ TEST(States, MirroredRankHoldsTwoStages) {
   EXPECT_DOUBLE_EQ(compute_states(mirror, 1).total().value, 16 * 4 * 15'206'400.0);
 }
 
+// FSDP2 with CPUOffloadPolicy and bf16 weights: 2 + 2 bytes of weights and gradients, two moments
+// of 2 bytes. DeepSpeed's CPU-Adam reads fp32 gradients: 2 + 4 + 12.
+TEST(States, HostHoldsGradientsAsItsOptimizerReadsThem) {
+  plan::TrainingConfig config = sample::dense_config({.dp = 8, .zero = 3});
+  config.plan.offload = {.optimizer = 1, .parameters = true};
+  EXPECT_DOUBLE_EQ(compute_states(config, 0).host.value, (2 + 4 + 12) * kParameters / 8);
+  for (const plan::Software& row : plan::frameworks())
+    if (row.name == "transformers") config.software = row;
+  config.job.master_dtype = config.job.moment_dtype = plan::Dtype::bf16;
+  EXPECT_DOUBLE_EQ(compute_states(config, 0).host.value, (2 + 2 + 4) * kParameters / 8);
+  EXPECT_EQ(compute_states(config, 0).parameters, 0.0_B);
+}
+
 RC_GTEST_PROP(States, NeverGrowWithTheZeroStageExceptGathered, ()) {
   plan::TrainingConfig config = sample::random_config();
   const auto held = [&](int zero) {

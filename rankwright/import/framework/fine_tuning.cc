@@ -174,15 +174,26 @@ void read_trl_method(ForeignReading& r) {
   draft.ref_model = penalty;
 }
 
+/// LLaMA-Factory makes all logits in every stage but pt and sft, and turns off the fused output
+/// head of Liger there (model_utils/liger_kernel.py: "does not support chunked cross entropy").
+void finish_stage(ForeignReading& r) {
+  const YamlNode* const stage = find_path(r.root, "stage");
+  if (stage == nullptr || stage->scalar == "pt" || stage->scalar == "sft") return;
+  if (r.draft.loss == plan::Loss::fused_linear)
+    report_left_out(r, *stage,
+                    fmt::format("{}: LLaMA-Factory turns off Liger's fused loss in this stage",
+                                make_excerpt(stage->scalar)));
+  r.draft.loss = plan::Loss::log_probs;
+}
+
 /// A device's batch of preference optimization counts pairs. LLaMA-Factory's losses on pairs have
-/// no reference model if `pref_loss` says so, and compute log-probabilities from all logits.
+/// no reference model if `pref_loss` says so.
 void finish_method(ForeignReading& r) {
   Draft& draft = r.draft;
   if (draft.method != plan::Method::dpo) return;
   draft.micro_batch = std::min(2 * draft.micro_batch.value_or(1), kMaxMicroBatch);
   const TrainerMethodRow* const loss = find_trainer_method(read_word(r, "pref_loss"));
   if (loss != nullptr) draft.ref_model = loss->reference;
-  if (find_path(r.root, "stage") != nullptr) draft.loss = plan::Loss::log_probs;
 }
 
 constexpr ForeignKey kFineTuningKeys[] = {
@@ -355,6 +366,7 @@ void read_fine_tuning(PlanFile& plan, const FileReader& files) {
   read_prompt_and_completion(reading);
   finish_adapter(reading);
   read_trl_method(reading);
+  finish_stage(reading);
   finish_method(reading);
   if (draft.cp > 1) draft.cp_comm = plan::CpComm::p2p;  // ring attention
   plan.ignored_keys.clear();  // data, logging and learning rates: most of such a file

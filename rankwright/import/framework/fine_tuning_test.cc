@@ -5,6 +5,7 @@
 namespace rankwright::importer {
 namespace fine_tuning_test {
 
+using ::testing::HasSubstr;
 using ::testing::Optional;
 
 PlanFile read(std::string text, const FileReader& files = refuse_file) {
@@ -78,6 +79,19 @@ TEST(FineTuning, PreferencesOfLlamaFactory) {
   EXPECT_EQ(resolve(plan.draft).software.loss, plan::Loss::log_probs);
   const PlanFile simple = read(text + "pref_loss: simpo\n");
   EXPECT_THAT(simple.draft.ref_model, Optional(false));
+}
+
+// LLaMA-Factory turns off the fused output head in stages that need logits, and the reader says so.
+TEST(FineTuning, LigerOfLlamaFactory_DependsOnTheStage) {
+  const std::string liger = "finetuning_type: full\nenable_liger_kernel: true\n";
+  EXPECT_EQ(resolve(read(kFactory + liger).draft).software.loss, plan::Loss::fused_linear);
+  std::string text = kFactory + liger;
+  text.replace(text.find("stage: sft"), 10, "stage: dpo");
+  const PlanFile pairs = read(text);
+  EXPECT_EQ(resolve(pairs.draft).software.loss, plan::Loss::log_probs);
+  ASSERT_EQ(pairs.findings.size(), 2u);  // the other is that the DeepSpeed config is not there
+  EXPECT_THAT(pairs.findings[0].detail + pairs.findings[1].detail,
+              HasSubstr("turns off Liger's fused loss"));
 }
 
 TEST(FineTuning, QloraOfAxolotl) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "rankwright/base/format.h"
 #include "rankwright/import/cluster/cluster_file.h"
@@ -237,6 +238,40 @@ void read_optimizer(Reading& r, const YamlNode& node) {
   if (!index) return;
   r.draft.optimizer = *index < plan::optimizers().size() ? plan::optimizers()[*index].optimizer
                                                          : plan::Optimizer::adam;
+}
+
+/// Reads the length of documents: one, or several with the fraction of the documents that have it.
+/// A token attends within its document, so the mean over tokens counts: that of the squares over
+/// that of the lengths (F7).
+void read_documents(Reading& r, const YamlNode& node) {
+  constexpr std::size_t kMaxLengths = 256;
+  constexpr double kMinFraction = 1e-9, kMaxFraction = 1e9;
+  if (node.scalar.find(':') == std::string::npos) {
+    r.draft.doc_length = r.fields.whole(node, 1, kMaxSequence);
+    return;
+  }
+  const std::vector<std::string_view> parts = split_at_commas(node.scalar);
+  if (parts.size() > kMaxLengths) {
+    r.fields.report(node,
+                    {.code = "RW0904",
+                     .message = "number out of range",
+                     .detail = fmt::format("{} lengths of documents: at most {} are supported",
+                                           parts.size(), kMaxLengths)});
+    return;
+  }
+  double tokens = 0, squares = 0;
+  for (const std::string_view part : parts) {
+    const std::size_t colon = std::min(part.find(':'), part.size());
+    YamlNode length = node, fraction = node;
+    length.scalar = part.substr(0, colon);
+    fraction.scalar = part.substr(std::min(colon + 1, part.size()));
+    const std::optional<i64> each = r.fields.whole(length, 1, kMaxSequence);
+    const std::optional<double> share = r.fields.number(fraction, kMinFraction, kMaxFraction);
+    if (!each || !share) return;
+    tokens += *share * double(*each);
+    squares += *share * double(*each) * double(*each);
+  }
+  r.draft.doc_length = std::llround(squares / tokens);
 }
 
 void read_method(Reading& r, const YamlNode& node) {
@@ -515,11 +550,13 @@ constexpr KeyRow kKeys[] = {
     {{"job.sequence", "a whole number", "8192, or the model's context length if that is less",
       "Tokens per sequence.", "Activation memory grows linearly with it, attention quadratically."},
      read_whole<&Draft::sequence, kMaxSequence>},
-    {{"job.doc_length", "a whole number", "none: one document per sequence",
-      "Tokens per document in a packed sequence whose documents do not attend to each other. For "
-      "documents of different lengths, the mean of their squares over their mean.",
-      "Attention grows with it instead of with the sequence."},
-     read_whole<&Draft::doc_length, kMaxSequence>},
+    {{"job.doc_length", "a whole number, or lengths with fractions (2k:0.5,8k:0.5)",
+      "none: one document per sequence",
+      "Tokens per document in a packed sequence whose documents do not attend to each other. "
+      "Fractions are those of the documents that have each length.",
+      "Attention grows with the document's length instead of the sequence's. Several lengths count "
+      "as one: the mean of their squares over their mean."},
+     read_documents},
     {{"job.method", "lm, dpo or grpo", "lm",
       "lm: next-token prediction, of pretraining and supervised fine-tuning. dpo: preference "
       "optimization; micro_batch and global_batch count sequences, two per pair. grpo: the update "

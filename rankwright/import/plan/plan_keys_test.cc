@@ -97,6 +97,10 @@ const Example kExamples[] = {
     {"job.global_batch", "8", is<&Draft::global_batch, 8>},
     {"job.sequence", "8", is<&Draft::sequence, 8>},
     {"job.doc_length", "512", is<&Draft::doc_length, 512>},
+    // Half of the documents have 2,048 tokens, half 8,192: (2048^2 + 8192^2) / (2048 + 8192) =
+    // 6963.2
+    {"job.doc_length", "'2k:0.5, 8k:0.5'", is<&Draft::doc_length, 6963>},
+    {"job.doc_length", "1024:3", is<&Draft::doc_length, 1024>},
     {"job.method", "dpo", is<&Draft::method, plan::Method::dpo>},
     {"job.ref_model", "true", is<&Draft::ref_model, true>},
     {"job.param_dtype", "fp8", is<&Draft::param_dtype, plan::Dtype::fp8>},

@@ -2,6 +2,8 @@
 // NeMo Automodel. Configs that a file inherits by `defaults` are read if they are beside it.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "rankwright/base/format.h"
 #include "rankwright/base/quantity.h"
 #include "rankwright/import/framework/recipes.h"
@@ -34,6 +36,7 @@ constexpr ForeignKey kNemoRlKeys[] = {
     {"policy.sequence_packing.enabled", "parallelism.micro_batch"},
     {"policy.dynamic_batching.enabled", "parallelism.micro_batch"},
     {"policy.dtensor_cfg", "parallelism"},
+    {"policy.megatron_cfg.use_linear_ce_fusion_loss", "software.loss"},
     {"policy.megatron_cfg", "parallelism"},
 };
 
@@ -90,6 +93,33 @@ void read_nemo_engine(ForeignReading& outer, PlanFile& plan) {
   if (distributed != nullptr && is_off(*distributed)) d.zero = 0;
   if (!is_on_at(*engine, "distributed_data_parallel_config.grad_reduce_in_fp32"))
     d.grad_dtype = d.param_dtype;
+}
+
+/// The methods by the section that a config has.
+struct NemoMethodRow {
+  const char* section;
+  plan::Method method;
+};
+constexpr NemoMethodRow kNemoMethods[] = {
+    {"sft", plan::Method::lm}, {"dpo", plan::Method::dpo}, {"grpo", plan::Method::grpo}};
+
+/// Every loss of NeMo-RL, also that of supervised fine-tuning, reads log-probabilities, which are
+/// computed from all logits in fp32 (distributed/model_utils.py) unless they are fused with the
+/// output head. Batches of DPO count pairs. The weights of a reference model are in host memory
+/// during the update.
+void read_nemo_method(ForeignReading& r) {
+  Draft& d = r.draft;
+  const bool fused = is_on_at(r.root, "policy.megatron_cfg.enabled") &&
+                     is_on_at(r.root, "policy.megatron_cfg.use_linear_ce_fusion_loss");
+  d.loss = fused ? plan::Loss::fused_linear : plan::Loss::log_probs;
+  for (const NemoMethodRow& row : kNemoMethods)
+    if (find_path(r.root, row.section) != nullptr) d.method = row.method;
+  d.ref_model = false;
+  if (d.method != plan::Method::dpo) return;
+  d.micro_batch = std::min(2 * d.micro_batch.value_or(1), kMaxMicroBatch);
+  if (d.global_batch) d.global_batch = std::min(2 * *d.global_batch, plan::kMaxBatch);
+  report_left_out(r, *find_path(r.root, "dpo"),
+                  "the reference model's forward pass, which runs before the update");
 }
 
 /// Generation may have nodes or GPUs of its own.
@@ -280,6 +310,7 @@ void read_nemo_rl(PlanFile& plan, const FileReader& files) {
   read_node_shape(reading, "cluster.num_nodes", "cluster.gpus_per_node", 1, std::nullopt);
   subtract_generation(reading);
   read_nemo_engine(reading, plan);
+  read_nemo_method(reading);
   read_packing(reading, plan);
   plan.ignored_keys.clear();  // data, generation and logging: most of such a file
   plan.keys = fields.keys();

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "rankwright/cost/estimate.h"
 #include "rankwright/import/plan/plan_format.h"
 #include "rankwright/model/parameters.h"
 
@@ -151,6 +152,48 @@ TEST(NemoRl, ReadsTheEngineThatIsEnabled) {
   EXPECT_THAT(plan.draft.zero, Optional(3));
   EXPECT_THAT(plan.draft.recompute, Optional(plan::Recompute::full));
   EXPECT_EQ(resolve(plan.draft).job.global_batch, 512);
+}
+
+// A public report (NVIDIA-NeMo/RL issue 903): supervised fine-tuning of Qwen 1.5B with sequences of
+// 32k runs out of memory with cp 2 on 64 nodes, and not with cp 4. A rank has 16,384 tokens x
+// 151,936 logits = 2.49e9, which Megatron-LM's loss keeps in 4 bytes (9.3 GiB) and NeMo-RL's in 16
+// (37 GiB).
+TEST(NemoRl, LossReadsLogProbabilities) {
+  const auto read_cp = [](const std::string& cp) {
+    return read(
+        "sft: {max_num_epochs: 1}\npolicy:\n  model_name: Qwen/Qwen2.5-1.5B\n"
+        "  train_global_batch_size: 1024\n  train_micro_batch_size: 1\n"
+        "  max_total_sequence_length: 32768\n  precision: bfloat16\n"
+        "  megatron_cfg: {enabled: true, tensor_model_parallel_size: 1, context_parallel_size: " +
+            cp + "}\ncluster: {gpus_per_node: 8, num_nodes: 64}\n",
+        "sft.yaml");
+  };
+  const PlanFile plan = read_cp("2");
+  EXPECT_THAT(plan.draft.loss, Optional(plan::Loss::log_probs));
+  EXPECT_THAT(plan.draft.method, Optional(plan::Method::lm));
+  // With Megatron-LM's loss it would be 52 of 79 GiB, which fits with margin.
+  const auto judge = [](const PlanFile& file, plan::Loss loss) {
+    plan::TrainingConfig config = resolve(file.draft);
+    config.software.loss = loss;
+    return judge_memory(cost::fullest(config, select_calibration(config)), config);
+  };
+  EXPECT_EQ(judge(plan, plan::Loss::fused), cost::MemoryVerdict::fits_with_margin);
+  EXPECT_EQ(judge(plan, plan::Loss::log_probs), cost::MemoryVerdict::tight);
+  EXPECT_EQ(judge(read_cp("4"), plan::Loss::log_probs), cost::MemoryVerdict::fits_with_margin);
+  const PlanFile fused = read_cp("2, use_linear_ce_fusion_loss: true");
+  EXPECT_THAT(fused.draft.loss, Optional(plan::Loss::fused_linear));
+}
+
+// Batches of DPO count pairs, of two sequences each.
+TEST(NemoRl, PairsOfDpo) {
+  std::string text = kNemoBase;
+  text.replace(0, text.find('\n'), "dpo: {reference_policy_kl_penalty: 0.05}");
+  const PlanFile plan = read(text, "dpo.yaml");
+  EXPECT_THAT(plan.draft.method, Optional(plan::Method::dpo));
+  EXPECT_THAT(plan.draft.micro_batch, Optional(8));
+  EXPECT_THAT(plan.draft.global_batch, Optional(1024));
+  EXPECT_THAT(plan.draft.ref_model, Optional(false));
+  EXPECT_THAT(read(kNemoBase, "grpo.yaml").draft.method, Optional(plan::Method::grpo));
 }
 
 TEST(NemoRl, InheritsDefaults) {

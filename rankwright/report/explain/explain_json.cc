@@ -48,17 +48,19 @@ ordered_json make_memory_json(const planner::ExplainView& view) {
                          {"meaning", of.meaning}});
   ordered_json totals = ordered_json::array();
   for (const Bytes& total : view.totals) totals.push_back(total.value);
-  return {{"pp_rank", e.memory.pp_rank},
-          {"instant", name(e.memory.instant)},
-          {"instant_words", words(e.memory.instant)},
-          {"total_bytes", e.memory.total().value},
-          {"capacity_bytes", e.capacity.value},
-          {"fits", e.fits()},
-          {"verdict", name(e.verdict())},
-          {"sure", e.sure()},
-          {"band", make_band_json(e.memory_band)},
-          {"entries", entries},
-          {"total_bytes_by_pp_rank", totals}};
+  ordered_json all{{"pp_rank", e.memory.pp_rank},
+                   {"instant", name(e.memory.instant)},
+                   {"instant_words", words(e.memory.instant)},
+                   {"total_bytes", e.memory.total().value},
+                   {"capacity_bytes", e.capacity.value},
+                   {"fits", e.fits()},
+                   {"verdict", name(e.verdict())},
+                   {"sure", e.sure()},
+                   {"band", make_band_json(e.memory_band)},
+                   {"entries", entries},
+                   {"total_bytes_by_pp_rank", totals}};
+  if (e.memory.host > Bytes{}) all["host_bytes"] = e.memory.host.value;  // offloaded, per rank
+  return all;
 }
 
 }  // namespace

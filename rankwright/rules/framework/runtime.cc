@@ -1,4 +1,4 @@
-// RW0579, RW0580 and RW0592..: plans that this project's own runtime cannot run or runs
+// RW0578 to RW0580 and RW0592..: plans that this project's own runtime cannot run or runs
 // differently.
 #include <fmt/format.h>
 
@@ -84,11 +84,25 @@ bool has_unsupported_dtype(const plan::TrainingConfig& s) {
          has_quantized_base(s);
 }
 
+/// Returns the key of a setting of the objective that the runtime does not have; empty if it has
+/// all of them. It has one loss, and every token of a sequence attends to all before it.
+std::string_view find_unsupported_objective(const plan::Job& job) {
+  if (job.method != plan::Method::lm) return "job.method";
+  if (job.ref_model) return "job.ref_model";
+  if (job.attended() != job.sequence) return "job.doc_length";
+  return {};
+}
+
+bool has_unsupported_objective(const plan::TrainingConfig& s) {
+  return !find_unsupported_objective(s.job).empty();
+}
+
 /// The checks that reject a plan; a fix triggers none of them.
-constexpr Fault kFaults[] = {
-    has_unsupported_network,     exceeds_positions,         gathers_embedding_twice,
-    uses_context_parallelism,    has_undivided_kv_heads,    is_hybrid_sharded,
-    overlaps_tensor_parallelism, has_unsupported_optimizer, has_unsupported_dtype};
+constexpr Fault kFaults[] = {has_unsupported_network,     exceeds_positions,
+                             gathers_embedding_twice,     uses_context_parallelism,
+                             has_undivided_kv_heads,      is_hybrid_sharded,
+                             overlaps_tensor_parallelism, has_unsupported_optimizer,
+                             has_unsupported_dtype,       has_unsupported_objective};
 
 /// Returns the format in which gradients are accumulated and reduced.
 plan::Dtype accumulation_dtype(const plan::Job& job) {
@@ -159,6 +173,17 @@ Finding describe_optimizer(const plan::TrainingConfig& s) {
           .hint = "optimizer: adam"};
 }
 
+Finding describe_objective(const plan::TrainingConfig& s) {
+  const std::string_view key = find_unsupported_objective(s.job);
+  const std::string set = key == "job.method" ? fmt::format("method {}", name(s.job.method))
+                          : key == "job.ref_model"
+                              ? "a reference model"
+                              : fmt::format("documents of {} tokens", s.job.doc_length);
+  return {.detail = fmt::format("the plan has {}", set),
+          .key = std::string(key),
+          .hint = fmt::format("remove {}", key)};
+}
+
 Finding describe_formats(const plan::TrainingConfig& s) {
   if (has_quantized_base(s))
     return {.detail = fmt::format("frozen weights in {}", name(s.job.base_dtype)),
@@ -187,6 +212,18 @@ constexpr Rule::When kWithoutViolations = Rule::When::without_violations;
 constexpr std::string_view kSource = "rankwright/runtime";
 
 constexpr Rule kRules[] = {
+    {{"RW0578", Severity::error, "the runtime trains only next-token prediction on whole sequences",
+      "It has no loss on pairs or rewards, no reference model, and no mask between the documents "
+      "of a packed sequence.",
+      "Remove method, ref_model and doc_length.", kSource,
+      "world_size: 8\n"
+      "model: tinyllama-1.1b\n"
+      "parallelism: {dp_size: 8, micro_batch: 2}\n"
+      "job: {grad_dtype: fp32, method: dpo}\n"},
+     Target::rankwright,
+     kWithoutViolations,
+     when<has_unsupported_objective, describe_objective>,
+     has_unsupported_objective},
     {{"RW0579", Severity::error, "the sequence exceeds the model's learned positions",
       "Tokens beyond the last learned position have no position embedding.",
       "Lower job.sequence, or choose a model with more positions.", kSource,
