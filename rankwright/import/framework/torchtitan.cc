@@ -83,10 +83,19 @@ void read_converters(ForeignReading& r, const YamlNode& node) {
       r.draft.matmul = plan::Matmul::fp8;
     else if (one->scalar.ends_with(".mx") || one->scalar == "mx")
       r.draft.matmul = plan::Matmul::mxfp8;
-    else if (!one->scalar.empty())
+    else if (!one->scalar.empty() && one->scalar != "primus_turbo")  // Primus' kernels
       report_left_out(r, *one,
-                      "model.converters: matmuls are estimated in the format of the parameters");
+                      fmt::format("model.converters: times and memory do not include '{}'",
+                                  make_excerpt(one->scalar)));
   }
+}
+
+/// Reads what is compiled: a loss alone leaves the layers as they are.
+void read_compiled_parts(ForeignReading& r, const YamlNode& node) {
+  if (node.kind != YamlNode::Kind::sequence || node.items.empty()) return;
+  const bool layers = std::any_of(node.items.begin(), node.items.end(),
+                                  [](const YamlNode& one) { return one.scalar == "model"; });
+  if (!layers) r.draft.compile = false;
 }
 
 /// The data ranks, as they were named in 2024; -1 are all others.
@@ -136,6 +145,7 @@ constexpr ForeignKey kTorchtitanKeys[] = {
     {"training.mixed_precision_reduce", "job.grad_dtype", read_mixed_precision_reduce},
     {"compile.enable", "software.compile", flag<&Draft::compile>, true},
     {"training.compile", "software.compile", flag<&Draft::compile>, true},
+    {"compile.components", "software.compile", read_compiled_parts},
     {"training.dtype", "job.param_dtype", read_training_dtype},
     {"activation_checkpoint.mode", "parallelism.recompute", read_mode},
     {"activation_checkpoint.selective_ac_option", "parallelism.recompute", read_selective_option},

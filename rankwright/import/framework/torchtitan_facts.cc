@@ -28,10 +28,10 @@ constexpr TorchtitanFlavor kFlavors[] = {
     {"qwen3", "235B-A22B", "qwen3-235b-a22b"},
 };
 
-// torchtitan/models/llama/__init__.py of 2024.
+// torchtitan/models/llama/__init__.py of 2024, and models of experiments.
 constexpr TorchtitanFlavor kOldFlavors[] = {
-    {"llama2", "7B", "llama-2-7b"},
-    {"llama2", "13B", "llama-2-13b"},
+    {"gpt_oss", "20b", "gpt-oss-20b"}, {"gpt_oss", "120b", "gpt-oss-120b"},
+    {"llama2", "7B", "llama-2-7b"},    {"llama2", "13B", "llama-2-13b"},
     {"llama2", "70B", "llama-2-70b"},
 };
 

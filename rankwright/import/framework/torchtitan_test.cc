@@ -261,5 +261,11 @@ TEST(Torchtitan, DiffusionModels_AreRefused) {
   EXPECT_EQ(plan.findings[0].code, "RW0603");
 }
 
+TEST(Torchtitan, LossAlone_IsNotACompiledModel) {
+  const std::string text = "[training]\nseq_len = 2048\n[compile]\nenable = true\ncomponents = ";
+  EXPECT_EQ(read(text + "[\"loss\"]\n").draft.compile, false);
+  EXPECT_EQ(read(text + "[\"model\", \"loss\"]\n").draft.compile, true);
+}
+
 }  // namespace torchtitan_test
 }  // namespace rankwright::importer

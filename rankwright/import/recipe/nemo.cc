@@ -315,6 +315,9 @@ void fill_automodel(ForeignReading& r) {
     read_automodel_pipeline(r, prefix);
   const YamlNode* const dtype = find_path(r.root, "model.torch_dtype");
   d.param_dtype = plan::Dtype::bf16;  // from_pretrained's default here
+  if (d.model && d.model->mtp_layers > 0) d.model->mtp_layers = 0;  // transformers has none
+  if (dtype != nullptr && d.lora_rank && dtype->scalar.find("32") != std::string::npos)
+    report_left_out(r, *dtype, "model.torch_dtype: frozen weights are estimated in 16 bits");
   if (dtype != nullptr && dtype->scalar.find("32") != std::string::npos)
     d.grad_dtype = plan::Dtype::fp32;
   else

@@ -513,5 +513,17 @@ TEST(Automodel, ReadsLengths_AndLayersThatAreNotResharded) {
   EXPECT_THAT(read(text + "true}}\n", "sft.yaml").draft.zero, Optional(3));
 }
 
+TEST(Automodel, HasNoLayersOfMultiTokenPrediction) {
+  const PlanFile plan = read(
+      "step_scheduler: {global_batch_size: 32, local_batch_size: 1}\n"
+      "model: {_target_: nemo_automodel.NeMoAutoModelForCausalLM.from_config,\n"
+      "  torch_dtype: float32, config: {pretrained_model_name_or_path: deepseek-ai/DeepSeek-V3}}\n"
+      "peft: {dim: 8}\n",
+      "a.yaml");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->mtp_layers, 0);
+  EXPECT_EQ(plan.findings.at(0).code, "RW0601");  // 32-bit frozen weights
+}
+
 }  // namespace recipes_test
 }  // namespace rankwright::importer
