@@ -45,6 +45,8 @@ constexpr ForkDefault kSlimeDefaults[] = {
 constexpr std::string_view kPrimusMarks[] = {"pre_trainer:", "post_trainer:", "sft_trainer:"};
 constexpr ForkDefault kPrimusDefaults[] = {{"bf16", "true"}, {"use-distributed-optimizer", "true"}};
 
+constexpr std::string_view kPrimusScriptMarks[] = {"PRIMUS_EXP_NAME", "primus-cli"};
+
 constexpr std::string_view kPaiMarks[] = {"--patch-tokenizer-type", "--extra-vocab-size"};
 
 // To read another fork, add a row. The first that matches wins.
@@ -71,6 +73,7 @@ constexpr MegatronFork kForks[] = {
      .renamed = {},
      .defaults = kPrimusDefaults,
      .yaml = true},
+    {"Primus", kPrimusScriptMarks, {}, kPrimusDefaults},
     {"Pai-Megatron-Patch", kPaiMarks, {}, {}},
     {.name = "Megatron-DeepSpeed",
      .marks = kDeepspeedMarks,

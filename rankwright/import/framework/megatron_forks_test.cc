@@ -242,5 +242,20 @@ TEST(MegatronDeepSpeed, ListOfExperts_IsTheirMean) {
   }));
 }
 
+TEST(Primus, AdaptersAndScripts_AreRead) {
+  const std::string text =
+      "modules:\n  sft_trainer:\n    framework: megatron\n    model: llama3_8B.yaml\n"
+      "    overrides:\n      tensor_model_parallel_size: 1\n      bf16: true\n"
+      "      lora: {dim: 16, enabled: ";
+  EXPECT_THAT(read(text + "true}\n", "run.yaml").draft.lora_rank, Optional(16));
+  EXPECT_EQ(read(text + "false}\n", "run.yaml").draft.lora_rank, std::nullopt);
+  const PlanFile script = read(
+      "export PRIMUS_EXP_NAME=a\nbash run.sh --tensor_model_parallel_size 2 "
+      "--micro_batch_size 1 --global_batch_size 8\n",
+      "run.sh");
+  EXPECT_THAT(script.draft.param_dtype, Optional(plan::Dtype::bf16));
+  EXPECT_THAT(script.draft.zero, Optional(1));
+}
+
 }  // namespace megatron_forks_test
 }  // namespace rankwright::importer

@@ -313,14 +313,12 @@ void inherit_defaults(YamlNode& root, const std::string& file, const FileReader&
 
 void inherit_primus_model(YamlNode& root, const std::string& file, const FileReader& files) {
   constexpr int kMaxFolders = 8;
-  YamlNode* node = &root;
-  for (const std::string_view key : {"modules", "pre_trainer"}) {
-    YamlNode* next = nullptr;
-    for (YamlEntry& entry : node->entries)
-      if (entry.key.scalar == key) next = &entry.value;
-    if (next == nullptr) return;
-    node = next;
-  }
+  YamlNode* node = nullptr;
+  for (YamlEntry& modules : root.entries)
+    if (modules.key.scalar == "modules")
+      for (YamlEntry& entry : modules.value.entries)
+        if (node == nullptr && entry.key.scalar.ends_with("_trainer")) node = &entry.value;
+  if (node == nullptr) return;
   const YamlNode* const framework = node->find("framework");
   const YamlNode* const named = node->find("model");
   if (framework == nullptr || named == nullptr) return;
