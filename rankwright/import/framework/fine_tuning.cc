@@ -148,6 +148,8 @@ const TrainerMethodRow* find_trainer_method(std::string_view name) {
   return found == std::end(kTrainerMethods) ? nullptr : found;
 }
 
+}  // namespace
+
 void read_trainer_method(ForeignReading& r, const YamlNode& node) {
   if (const TrainerMethodRow* const found = find_trainer_method(node.scalar)) {
     r.draft.method = found->method;
@@ -159,6 +161,8 @@ void read_trainer_method(ForeignReading& r, const YamlNode& node) {
                               "reward model",
                               make_excerpt(node.scalar)));
 }
+
+namespace {
 
 /// Reads the method of TRL's files, which the script names and the file shows: completions are
 /// those of GRPO, whose penalty needs a reference model, and another penalty is that of DPO.

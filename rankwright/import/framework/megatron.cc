@@ -249,6 +249,7 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"freeze-LM", "", nullptr, false, "all parameters are estimated as trained"},
     {"retro-add-retriever", "", nullptr, false, "the retriever is not estimated"},
     {"vision-model-type", "", nullptr, false, "only the language model is estimated"},
+    {"is-hybrid-model", "model"},
     {"hybrid-override-pattern", "", nullptr, false,
      "the estimate treats all layers as attention layers"},
     {"hybrid-layer-pattern", "", nullptr, false,
@@ -522,7 +523,8 @@ bool claims_megatron(std::string_view file, std::string_view text) {
   const auto has = [&](std::string_view flag) { return text.find(flag) != std::string_view::npos; };
   return has_argument_dump(text) || has("--tensor-model-parallel-size") ||
          has("--tensor_model_parallel_size") || has_overrides(text) || has("megatron sft") ||
-         has("megatron pt") || (has("--num-layers") && has("--hidden-size"));
+         has("megatron pt") || has("megatron rlhf") ||
+         (has("--num-layers") && has("--hidden-size"));
 }
 
 bool sources_megatron(std::string_view text, const std::string& name, const FileReader& files,
@@ -543,6 +545,7 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
   if (yaml) {
     Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
     if (!root) return plan.findings.push_back(root.error());
+    inherit_primus_model(*root, plan.name, files);
     resolve_references(*root);
     flags = read_megatron_yaml(*root, input, is_read);
   } else if (!has_argument_dump(plan.text) && has_overrides(plan.text)) {

@@ -1,8 +1,11 @@
 #include "rankwright/import/framework/megatron_flags.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 
+#include "rankwright/base/quantity.h"
 #include "rankwright/import/syntax/shell_evaluator.h"
 #include "rankwright/import/syntax/shell_words.h"
 
@@ -62,8 +65,9 @@ constexpr std::string_view kSwitches[] = {"sequence-parallel",
                                           "no-pipeline-parallel",
                                           "use-mcore-models"};
 
-constexpr std::string_view kLists[] = {"recompute-modules", "cp-comm-type", "target-modules",
-                                       "hierarchical-context-parallel-sizes", "rampup-batch-size"};
+constexpr std::string_view kLists[] = {"recompute-modules", "cp-comm-type",
+                                       "target-modules",    "hierarchical-context-parallel-sizes",
+                                       "rampup-batch-size", "num-experts"};
 
 /// Flags that only a training program has.
 constexpr std::string_view kTrainingFlags[] = {"tensor-model-parallel-size", "num-layers",
@@ -305,6 +309,27 @@ std::optional<LaunchValue> find_launch_value(const MegatronFlags& flags, const S
   return std::nullopt;
 }
 
+/// Sets the layers that have experts where a loop of the script counts them: slime's scripts name
+/// the number of dense layers before them.
+void add_counted_layers(MegatronFlags& flags, const ShellScript& script) {
+  const auto number = [&](const char* name) -> std::optional<i64> {
+    const auto found = script.variables.find(name);
+    if (found == script.variables.end() || !found->second.unknown.empty()) return std::nullopt;
+    const Result<i64> n = parse_count(found->second.text, 0);
+    return n ? std::optional(*n) : std::nullopt;
+  };
+  const std::optional<i64> dense = number("FIRST_K_DENSE_REPLACE"), layers = number("NLAYERS");
+  const auto open = std::find_if(flags.unknown.begin(), flags.unknown.end(),
+                                 [](const auto& one) { return one.flag == "moe-layer-freq"; });
+  if (open == flags.unknown.end() || !dense || !layers || *dense >= *layers) return;
+  YamlNode value = open->place;
+  value.kind = YamlNode::Kind::scalar;
+  value.scalar = fmt::format("[0]*{}+[1]*{}", *dense, *layers - *dense);
+  if (*dense == 0) value.scalar = fmt::format("[1]*{}", *layers);
+  put(flags.map, "moe-layer-freq", value);
+  flags.unknown.erase(open);
+}
+
 void add_launch(MegatronFlags& flags, const ShellScript& script, const LocationIndex& locations) {
   std::optional<LaunchValue> nodes =
       find_launch_value(flags, script, locations, {"nnodes", "nodes"},
@@ -386,6 +411,7 @@ MegatronFlags read_script(std::string_view text, const ShellInput& input) {
   // Lists of flags that are not passed to a command count only if no command has training flags.
   MegatronFlags flags = has_training_flags(commands) ? std::move(commands) : std::move(all);
   const LocationIndex locations(text);
+  add_counted_layers(flags, script);
   add_launch(flags, script, locations);
   for (const std::size_t at : script.guesses) flags.guesses.push_back(locations.node(at, 1, ""));
   flags.cut = script.cut;

@@ -45,6 +45,8 @@ constexpr ForkDefault kSlimeDefaults[] = {
 constexpr std::string_view kPrimusMarks[] = {"pre_trainer:", "post_trainer:", "sft_trainer:"};
 constexpr ForkDefault kPrimusDefaults[] = {{"bf16", "true"}, {"use-distributed-optimizer", "true"}};
 
+constexpr std::string_view kPrimusScriptMarks[] = {"PRIMUS_EXP_NAME", "primus-cli"};
+
 constexpr std::string_view kPaiMarks[] = {"--patch-tokenizer-type", "--extra-vocab-size"};
 
 // To read another fork, add a row. The first that matches wins.
@@ -53,7 +55,8 @@ constexpr MegatronFork kForks[] = {
      .marks = kSlimeMarks,
      .renamed = kSlimeFlags,
      .defaults = kSlimeDefaults,
-     .packs = true},
+     .packs = true,
+     .responses = true},
     {.name = "ms-swift",
      .marks = kSwiftMarks,
      .renamed = kSwiftFlags,
@@ -70,6 +73,7 @@ constexpr MegatronFork kForks[] = {
      .renamed = {},
      .defaults = kPrimusDefaults,
      .yaml = true},
+    {"Primus", kPrimusScriptMarks, {}, kPrimusDefaults},
     {"Pai-Megatron-Patch", kPaiMarks, {}, {}},
     {.name = "Megatron-DeepSpeed",
      .marks = kDeepspeedMarks,
@@ -113,6 +117,52 @@ void set_expert_interval(MegatronFlags& flags) {
   entry.key.scalar = "moe-layer-freq";
   if (interval == nullptr) entry.value.scalar = "2";
   flags.map.entries.push_back(std::move(entry));
+}
+
+std::optional<i64> find_number(const MegatronFlags& flags, std::string_view name) {
+  const YamlNode* const node = flags.map.find(name);
+  const Result<i64> n = parse_count(node == nullptr ? "" : node->scalar, 1);
+  return n ? std::optional(*n) : std::nullopt;
+}
+
+/// slime may state the steps of a rollout instead of the batch of a step.
+void set_rollout_batch(MegatronFlags& flags) {
+  const std::optional<i64> steps = find_number(flags, "num-steps-per-rollout");
+  const std::optional<i64> prompts = find_number(flags, "rollout-batch-size");
+  if (!steps || !prompts || has_flag(flags, "global-batch-size")) return;
+  const std::optional<i64> all =
+      product({*prompts, find_number(flags, "n-samples-per-prompt").value_or(1)});
+  if (!all || *all < *steps) return;
+  const YamlNode& place = *flags.map.find("num-steps-per-rollout");
+  YamlEntry entry{place, place};
+  entry.key.scalar = "global-batch-size";
+  entry.value.scalar = std::to_string(*all / *steps);
+  flags.map.entries.push_back(std::move(entry));
+}
+
+/// Reads what is trained: slime's responses, and the methods of ms-swift. The weights of slime's
+/// reference model are on the host. A batch of preference optimization counts pairs.
+void read_fork_method(const MegatronFork& fork, ForeignReading& r) {
+  Draft& d = r.draft;
+  if (fork.responses) {
+    const YamlNode* const loss = find_path(r.root, "loss-type");
+    if (loss != nullptr && loss->scalar == "sft_loss") return;
+    d.method = plan::Method::grpo;
+    d.loss = plan::Loss::unfused;
+    return;
+  }
+  const YamlNode* const type = find_path(r.root, "rlhf-type");
+  if (!fork.adapters || type == nullptr) return;
+  r.fields.under("job.method", *type, [&] { read_trainer_method(r, *type); });
+  if (d.method == plan::Method::grpo) {
+    d.loss = plan::Loss::unfused;
+    const std::optional<i64> answer =
+        read_whole_at(r, "max-completion-length", 1, kMaxSequence / 2);
+    if (answer && d.sequence && *d.sequence <= kMaxSequence / 2) *d.sequence += *answer;
+  }
+  if (d.method != plan::Method::dpo) return;
+  d.micro_batch = std::min(2 * d.micro_batch.value_or(1), kMaxMicroBatch);
+  if (d.global_batch) d.global_batch = std::min(2 * *d.global_batch, plan::kMaxBatch);
 }
 
 /// Sets the model that a flag or a recipe names if the file has no shapes.
@@ -208,12 +258,16 @@ void apply_fork(const MegatronFork& fork, MegatronFlags& flags) {
     flags.map.entries.push_back(std::move(entry));
   }
   set_pai_vocabulary(flags);
+  if (fork.responses) set_rollout_batch(flags);
   if (fork.deepspeed) set_expert_interval(flags);
 }
 
 void finish_fork(const MegatronFork& fork, ForeignReading& r, PlanFile& plan) {
   read_fork_model(r);
   if (fork.adapters) read_swift_adapters(r);
+  read_fork_method(fork, r);
+  // The model files of Primus have it on; Megatron-LM turns it off without tensor parallelism.
+  if (fork.yaml && r.draft.tp.value_or(1) == 1) r.draft.sequence_parallel = false;
   if (fork.deepspeed) read_deepspeed_file(r, plan);
   const YamlNode* const packed = find_path(r.root, "use-dynamic-batch-size");
   if (!fork.packs || packed == nullptr || !is_on(r, "use-dynamic-batch-size")) return;

@@ -33,6 +33,7 @@ struct MegatronFork {
   bool deepspeed = false;  // runs DeepSpeed, whose config may lie beside the script
   bool packs = false;      // packs sequences into a micro-batch up to a number of tokens
   bool adapters = false;   // trains LoRA by default settings of its own
+  bool responses = false;  // trains on responses that it generates
 };
 
 /// Returns the fork whose file this is; nullptr for Megatron-LM itself.

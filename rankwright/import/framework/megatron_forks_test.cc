@@ -172,5 +172,90 @@ TEST(MegatronDeepSpeed, ExpertsAreInEverySecondLayer) {
   EXPECT_EQ(sparse(read(script + "--expert-interval 1\n", "a.sh")), 24);
 }
 
+TEST(Slime, ShapesOfASourcedFile_AreRead) {
+  const FileReader files = [](const std::string& path) -> Result<std::string> {
+    if (path != "scripts/./models/small.sh") return refuse_file(path);
+    return "NLAYERS=4\nFIRST_K_DENSE_REPLACE=1\narr=()\n"
+           "for ((i=0; i<NLAYERS; i++)); do\n  arr+=(1)\ndone\n"
+           "printf -v MOE_LAYER_FREQ \"[%s]\" \"$(IFS=', '; echo \"${arr[*]}\")\"\n"
+           "MODEL_ARGS=(--num-layers 4 --hidden-size 512 --num-attention-heads 8 --swiglu\n"
+           "  --num-experts 8 --moe-layer-freq $MOE_LAYER_FREQ --moe-ffn-hidden-size 256\n"
+           "  --vocab-size 32000)\n";
+  };
+  const PlanFile plan = read(
+      "DIR=\"$(cd -- \"$(dirname -- \"${BASH_SOURCE[0]}\")\" &>/dev/null && pwd)\"\n"
+      "source \"${DIR}/models/small.sh\"\n"
+      "python3 train.py --tensor-model-parallel-size 2 --rollout-batch-size 128 \\\n"
+      "  --n-samples-per-prompt 8 --num-steps-per-rollout 4 ${MODEL_ARGS[@]}\n",
+      "scripts/run.sh", files);
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->layers(), 4);
+  EXPECT_FALSE(plan.draft.model->layer(0).ffn.sparse());
+  EXPECT_TRUE(plan.draft.model->layer(1).ffn.sparse());
+  EXPECT_THAT(plan.draft.global_batch, Optional(256));  // 128 x 8 / 4
+  EXPECT_THAT(plan.draft.method, Optional(plan::Method::grpo));
+}
+
+TEST(MsSwift, MethodsAreRead) {
+  const std::string text =
+      "NPROC_PER_NODE=8 megatron rlhf --model Qwen/Qwen3-8B --max_length 2048 "
+      "--micro_batch_size 1 --global_batch_size 16 --rlhf_type ";
+  const PlanFile dpo = read(text + "dpo\n", "run.sh");
+  EXPECT_THAT(dpo.draft.method, Optional(plan::Method::dpo));
+  EXPECT_THAT(dpo.draft.ref_model, Optional(true));
+  EXPECT_THAT(dpo.draft.micro_batch, Optional(2));  // a pair
+  EXPECT_THAT(dpo.draft.global_batch, Optional(32));
+  const PlanFile grpo = read(text + "grpo --max_completion_length 1024\n", "run.sh");
+  EXPECT_THAT(grpo.draft.method, Optional(plan::Method::grpo));
+  EXPECT_THAT(grpo.draft.sequence, Optional(3072));
+  EXPECT_EQ(read(text + "kto\n", "run.sh").findings.at(0).code, "RW0601");
+}
+
+TEST(Primus, FileOfTheModel_IsRead) {
+  const FileReader files = [](const std::string& path) -> Result<std::string> {
+    if (path == "a/b/../../primus/configs/models/megatron/small.yaml")
+      return "extends: [base.yaml]\nnum_layers: 8\nnum_query_groups: null\n";
+    if (path == "a/b/../../primus/configs/models/megatron/base.yaml")
+      return "num_layers: 4\nhidden_size: 512\nnum_attention_heads: 8\nnum_query_groups: 2\n"
+             "padded_vocab_size: 32000\nsequence_parallel: true\nseq_length: 2048\n";
+    return refuse_file(path);
+  };
+  const PlanFile plan = read(
+      "modules:\n  pre_trainer:\n    framework: megatron\n    model: ${NAME:small}.yaml\n"
+      "    overrides:\n      seq_length: 4096\n      micro_batch_size: 1\n",
+      "a/b/run.yaml", files);
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->layers(), 8);
+  EXPECT_EQ(plan.draft.model->layer(0).attention.kv_heads, 8);
+  EXPECT_THAT(plan.draft.sequence, Optional(4096));
+  EXPECT_THAT(plan.draft.sequence_parallel, Optional(false));
+}
+
+TEST(MegatronDeepSpeed, ListOfExperts_IsTheirMean) {
+  const PlanFile plan = read("deepspeed pretrain_gpt.py " + kShapes +
+                                 "--zero-stage 1 --num-experts 64 64 128 128 --topk 1\n",
+                             "run.sh");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->layer(39).ffn.experts + plan.draft.model->layer(38).ffn.experts, 96);
+  EXPECT_TRUE(std::any_of(plan.findings.begin(), plan.findings.end(), [](const Diagnostic& one) {
+    return one.code == "RW0601" && one.detail.find("96 each") != std::string::npos;
+  }));
+}
+
+TEST(Primus, AdaptersAndScripts_AreRead) {
+  const std::string text =
+      "modules:\n  sft_trainer:\n    framework: megatron\n    model: llama3_8B.yaml\n"
+      "    overrides:\n      tensor_model_parallel_size: 1\n      bf16: true\n"
+      "      lora: {dim: 16, enabled: ";
+  EXPECT_THAT(read(text + "true}\n", "run.yaml").draft.lora_rank, Optional(16));
+  EXPECT_EQ(read(text + "false}\n", "run.yaml").draft.lora_rank, std::nullopt);
+  const PlanFile script = read(
+      "export PRIMUS_EXP_NAME=a\nbash run.sh --tensor_model_parallel_size 2 "
+      "--micro_batch_size 1 --global_batch_size 8\n",
+      "run.sh");
+  EXPECT_THAT(script.draft.param_dtype, Optional(plan::Dtype::bf16));
+  EXPECT_THAT(script.draft.zero, Optional(1));
+}
+
 }  // namespace megatron_forks_test
 }  // namespace rankwright::importer

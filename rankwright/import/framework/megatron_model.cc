@@ -7,6 +7,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/base/quantity.h"
 #include "rankwright/catalog/catalog.h"
+#include "rankwright/import/framework/recipes.h"
 
 namespace rankwright::importer {
 namespace {
@@ -209,8 +210,29 @@ void read_expert_pattern(ForeignReading& r, model::Shapes& s) {
   if (!same) warn(r, "moe-layer-freq", "estimated with evenly spaced expert layers");
 }
 
+/// Returns the number of experts per layer; the mean of a list, which has one number for each layer
+/// with experts or one for all (PR-MoE of Megatron-DeepSpeed).
+i64 read_expert_number(ForeignReading& r) {
+  const std::string list = get_word(r, "num-experts");
+  if (list.find(' ') == std::string::npos) return read_size(r, "num-experts", 0);
+  i64 sum = 0, numbers = 0;
+  for (std::size_t at = 0; at < list.size(); ++numbers) {
+    const std::size_t end = std::min(list.find(' ', at), list.size());
+    const Result<i64> n = parse_count(std::string_view(list).substr(at, end - at), 1);
+    if (!n || *n > kMaxCount || numbers > model::kMaxLayers) return 0;
+    sum += *n;
+    at = end + 1;
+  }
+  const i64 mean = (sum + numbers / 2) / numbers;
+  if (mean * numbers != sum || list.substr(0, list.find(' ')) != std::to_string(mean))
+    warn(r, "num-experts",
+         fmt::format("layers with different numbers of experts are estimated with {} each",
+                     count(mean)));
+  return mean;
+}
+
 void read_experts(ForeignReading& r, model::Shapes& s) {
-  s.experts = read_size(r, "num-experts", 0);
+  s.experts = read_expert_number(r);
   // Megatron-DeepSpeed's way to state a dense model. Megatron-LM visits two experts by default.
   if (s.experts == 1 && find_path(r.root, "moe-router-topk") == nullptr) s.experts = 0;
   if (s.experts == 0) return;
@@ -282,11 +304,10 @@ void read_vocabulary(ForeignReading& r, model::Shapes& s) {
   std::string why = "the tokenizer sets it";
   const std::string tokenizer = get_word(r, "tokenizer-model");
   const std::string owner = lower(tokenizer.substr(tokenizer.rfind('/') + 1));
-  for (const catalog::KnownModel& known : catalog::list_known_models())
-    if (known.model.name == owner) {
-      s.vocab = known.model.vocab;
-      why = fmt::format("that of {}, which --tokenizer-model names", owner);
-    }
+  if (const std::optional<model::Model> named = find_hub_model(owner)) {
+    s.vocab = named->vocab;
+    why = fmt::format("that of {}, which --tokenizer-model names", named->name);
+  }
   for (const catalog::KnownModel& known : catalog::list_known_models()) {
     if (s.vocab > 0) break;
     const model::Model& m = known.model;
@@ -346,6 +367,9 @@ void read_megatron_model(ForeignReading& r) {
   for (const std::string_view flag : {"decoder-num-layers", "decoder-seq-length"})
     if (find_path(r.root, flag) != nullptr)
       return warn(r, flag, "models with an encoder and a decoder are not estimated: pass --model");
+  if (is_on(r, "is-hybrid-model"))
+    return warn(r, "is-hybrid-model",
+                "layers of Mamba or linear attention are not estimated from flags: pass --model");
   const bool gated = is_on(r, "swiglu"), latent = is_on(r, "multi-latent-attention");
   const i64 usual_ffn = gated ? std::min(s.hidden, kMaxCount / 16) * 8 / 3 / 64 * 64
                               : std::min(s.hidden, kMaxCount / 16) * 4;

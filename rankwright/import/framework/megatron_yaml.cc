@@ -78,8 +78,10 @@ class YamlFlagCollector {
     for (const YamlEntry& entry : node.entries) {
       const std::string& key = entry.key.scalar;
       if (entry.value.kind == YamlNode::Kind::map) {
-        if (key == "peft")
+        if (key == "peft" || (key == "lora" && is_on_at(entry.value, "enabled")))
           add_adapters(entry.value);
+        else if (key == "lora")  // of Primus, and off
+          continue;
         else if (key == "tokenizer")
           add_tokenizer(entry.value);
         else if (!is_other(key))

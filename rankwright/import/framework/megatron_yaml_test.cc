@@ -192,5 +192,41 @@ TEST(MegatronYaml, SeveralModels_AreNotClaimed) {
             "megatron");
 }
 
+TEST(MegatronBridge, RecipeOfAdapters_HasItsRank) {
+  const PlanFile plan = read_any_plan(
+      "torchrun run_recipe.py --recipe llama3_8b_peft_config "
+      "model.tensor_model_parallel_size=1 model.pipeline_model_parallel_size=1 "
+      "train.global_batch_size=64\n",
+      "run.sh", refuse_file);
+  EXPECT_THAT(plan.draft.lora_rank, Optional(32));
+}
+
+TEST(MegatronYaml, Teacher_IsReported) {
+  const PlanFile plan =
+      read("model:\n  num_layers: 4\n  tensor_model_parallel_size: 1\n  teacher_model: big\n");
+  EXPECT_TRUE(std::any_of(plan.findings.begin(), plan.findings.end(), [](const Diagnostic& one) {
+    return one.code == "RW0601" && one.detail.find("without its teacher") != std::string::npos;
+  }));
+}
+
+TEST(MegatronYaml, HybridModels_AreLeftOpen) {
+  const std::string shapes =
+      "num_layers: 32\nhidden_size: 2048\nnum_attention_heads: 16\nvocab_size: 32000\n"
+      "tensor_model_parallel_size: 2\nis_hybrid_model: ";
+  const PlanFile plan = read(shapes + "true\n");
+  EXPECT_FALSE(plan.draft.model.has_value());
+  EXPECT_THAT(plan.draft.tp, Optional(2));
+  EXPECT_TRUE(read(shapes + "false\n").draft.model.has_value());
+}
+
+TEST(MegatronYaml, TokenizerOfAHubsModel_HasItsVocabulary) {
+  const PlanFile plan = read(
+      "num_layers: 4\nhidden_size: 512\nnum_attention_heads: 8\n"
+      "tensor_model_parallel_size: 1\ntokenizer_type: HuggingFaceTokenizer\n"
+      "tokenizer_model: meta-llama/Llama-3.1-70B-Instruct\n");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->vocab, 128256);
+}
+
 }  // namespace megatron_yaml_test
 }  // namespace rankwright::importer

@@ -71,7 +71,9 @@ void merge_under(YamlNode& root, const YamlNode& base) {
 void inherit(YamlNode& root, const std::string& file, const FileReader& files,
              Diagnostics& findings, int depth) {
   constexpr int kMaxDepth = 8;
-  const YamlNode* const named = find_path(root, "defaults");
+  const YamlNode* named = find_path(root, "defaults");
+  for (const char* const key : {"extends", "bases"})  // Primus
+    if (named == nullptr) named = find_path(root, key);
   if (named == nullptr || depth > kMaxDepth) return;
   std::vector<YamlNode> names = named->items;
   if (named->kind == YamlNode::Kind::scalar) names.push_back(*named);
@@ -307,6 +309,59 @@ void resolve_references(YamlNode& root) {
 void inherit_defaults(YamlNode& root, const std::string& file, const FileReader& files,
                       Diagnostics& findings) {
   inherit(root, file, files, findings, 0);
+}
+
+void inherit_primus_model(YamlNode& root, const std::string& file, const FileReader& files) {
+  constexpr int kMaxFolders = 8;
+  YamlNode* node = nullptr;
+  for (YamlEntry& modules : root.entries)
+    if (modules.key.scalar == "modules")
+      for (YamlEntry& entry : modules.value.entries)
+        if (node == nullptr && entry.key.scalar.ends_with("_trainer")) node = &entry.value;
+  if (node == nullptr) return;
+  const YamlNode* const framework = node->find("framework");
+  const YamlNode* const named = node->find("model");
+  if (framework == nullptr || named == nullptr) return;
+  std::string model = named->scalar;  // "${PRIMUS_MODEL:llama2_7B}.yaml" names a default
+  if (const std::size_t colon = model.find(':'); model.starts_with("${") && colon < model.size())
+    model = model.substr(colon + 1, model.find('}') - colon - 1) + ".yaml";
+  if (model.find_first_of("/$") != std::string::npos) return;
+  const YamlNode place = *named;
+  std::string path = fmt::format("primus/configs/models/{}/{}", framework->scalar, model);
+  for (int i = 0; i < kMaxFolders; ++i, path = "../" + path) {
+    const std::string there = beside(file, path);
+    const Result<std::string> text = files(there);
+    if (!text) continue;
+    Diagnostics ignored;
+    Result<YamlNode> base = read_python_yaml(*text, there, ignored);
+    if (!base) return;
+    inherit(*base, there, files, ignored, 0);
+    move_to(*base, place);
+    for (YamlEntry& entry : node->entries)
+      if (entry.key.scalar == "overrides") merge_under(entry.value, *base);
+    return;
+  }
+}
+
+void read_optimizer_class(ForeignReading& r, const YamlNode& node) {
+  const std::string word = lower(node.scalar.substr(0, kLongestLabel));
+  const auto has = [&](std::string_view part) { return word.find(part) != std::string::npos; };
+  if (has("adam") && has("8bit"))
+    r.draft.optimizer = plan::Optimizer::adam_8bit;
+  else if (has("muon"))
+    r.draft.optimizer = plan::Optimizer::muon;
+  else if (has("adafactor"))
+    r.draft.optimizer = plan::Optimizer::adafactor;
+  else if (has("adam"))
+    r.draft.optimizer = plan::Optimizer::adam;
+  else
+    report_left_out(
+        r, node,
+        fmt::format("optimizer {}: estimated with Adam's states", make_excerpt(node.scalar)));
+}
+
+void read_moment_dtype(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar.find("bfloat16") != std::string::npos) r.draft.moment_dtype = plan::Dtype::bf16;
 }
 
 ShellInput with_usual_folders(ShellInput input) {

@@ -40,6 +40,16 @@ void python_flag(ForeignReading& r, const YamlNode& node) {
   r.draft.*member = !is_off(node);
 }
 
+/// Reads the class of an optimizer ("torch.optim.AdamW", "bitsandbytes.optim.AdamW8bit"). One that
+/// the estimate does not have is reported.
+void read_optimizer_class(ForeignReading& r, const YamlNode& node);
+/// Reads the format of Adam's moments ("torch.bfloat16").
+void read_moment_dtype(ForeignReading& r, const YamlNode& node);
+
+/// Reads the method of a trainer ("sft", "dpo", "grpo"), and whether it has a reference model.
+/// Another one is reported. Defined with the readers of fine-tuning.
+void read_trainer_method(ForeignReading& r, const YamlNode& node);
+
 /// Sets full recomputation if the setting is on.
 void read_full_recompute(ForeignReading& r, const YamlNode& node);
 
@@ -64,6 +74,11 @@ void resolve_references(YamlNode& root);
 /// that cannot be read is reported.
 void inherit_defaults(YamlNode& root, const std::string& file, const FileReader& files,
                       Diagnostics& findings);
+
+/// Merges the file of the model that a config of Primus names, and the files that it extends, under
+/// the overrides of the config. Primus has them in primus/configs/models/FRAMEWORK; a folder above
+/// the config is searched. Without the file, the tree is left as it is.
+void inherit_primus_model(YamlNode& root, const std::string& file, const FileReader& files);
 
 /// Returns the input of a script in which the folders of a user have some name, as only the last
 /// part of a model's path matters.

@@ -68,9 +68,7 @@ void read_selective_option(ForeignReading& r, const YamlNode& node) {
 }
 
 void read_torchtitan_optimizer(ForeignReading& r, const YamlNode& node) {
-  if (node.scalar != "AdamW" && node.scalar != "Adam")
-    return report_left_out(r, node, "optimizer.name: estimated with Adam's states");
-  r.draft.optimizer = plan::Optimizer::adam;
+  read_optimizer_class(r, node);
 }
 
 /// Reads "quantize.linear.float8", or the older "float8"; one value or a list.
@@ -85,10 +83,19 @@ void read_converters(ForeignReading& r, const YamlNode& node) {
       r.draft.matmul = plan::Matmul::fp8;
     else if (one->scalar.ends_with(".mx") || one->scalar == "mx")
       r.draft.matmul = plan::Matmul::mxfp8;
-    else if (!one->scalar.empty())
+    else if (!one->scalar.empty() && one->scalar != "primus_turbo")  // Primus' kernels
       report_left_out(r, *one,
-                      "model.converters: matmuls are estimated in the format of the parameters");
+                      fmt::format("model.converters: times and memory do not include '{}'",
+                                  make_excerpt(one->scalar)));
   }
+}
+
+/// Reads what is compiled: a loss alone leaves the layers as they are.
+void read_compiled_parts(ForeignReading& r, const YamlNode& node) {
+  if (node.kind != YamlNode::Kind::sequence || node.items.empty()) return;
+  const bool layers = std::any_of(node.items.begin(), node.items.end(),
+                                  [](const YamlNode& one) { return one.scalar == "model"; });
+  if (!layers) r.draft.compile = false;
 }
 
 /// The data ranks, as they were named in 2024; -1 are all others.
@@ -113,6 +120,7 @@ constexpr ForeignKey kTorchtitanKeys[] = {
     {"parallelism.data_parallel_shard_degree", "parallelism.dp_size"},
     {"parallelism.data_parallel_replicate_degree", "parallelism.shard_size"},
     {"training.enable_float8_linear", "job.matmul", read_old_float8},
+    {"float8.enable_float8_linear", "job.matmul", read_old_float8},
     {"training.data_parallel_degree", "parallelism.dp_size", read_old_degree},
     {"parallelism.expert_parallel_degree", "parallelism.ep_size", whole<&Draft::ep, kMaxDegree>,
      true},
@@ -137,6 +145,7 @@ constexpr ForeignKey kTorchtitanKeys[] = {
     {"training.mixed_precision_reduce", "job.grad_dtype", read_mixed_precision_reduce},
     {"compile.enable", "software.compile", flag<&Draft::compile>, true},
     {"training.compile", "software.compile", flag<&Draft::compile>, true},
+    {"compile.components", "software.compile", read_compiled_parts},
     {"training.dtype", "job.param_dtype", read_training_dtype},
     {"activation_checkpoint.mode", "parallelism.recompute", read_mode},
     {"activation_checkpoint.selective_ac_option", "parallelism.recompute", read_selective_option},
@@ -216,10 +225,20 @@ void read_torchtitan_batch(ForeignReading& r) {
 void read_flavor(ForeignReading& r) {
   const YamlNode* const name = find_path(r.root, "model.name");
   const YamlNode* const flavor = find_path(r.root, "model.flavor");
+  if (flavor != nullptr && flavor->scalar.starts_with("flux"))
+    return r.fields.report(*flavor, {.code = "RW0603",
+                                     .message = "unrecognized file format",
+                                     .detail = "this config trains a diffusion model: language "
+                                               "models are estimated"});
+  // Forks name a model of a hub instead of a flavor.
+  if (name != nullptr && flavor == nullptr && name->kind == YamlNode::Kind::scalar)
+    r.fields.under("model", *name, [&] { read_named_model(r, *name); });
   if (name == nullptr || flavor == nullptr) return;
-  for (const TorchtitanFlavor& one : torchtitan_flavors())
-    if (one.name == name->scalar && one.flavor == flavor->scalar)
-      r.draft.model = make_flavor_model(one);
+  for (const std::span<const TorchtitanFlavor> table :
+       {torchtitan_flavors(), old_torchtitan_flavors()})
+    for (const TorchtitanFlavor& one : table)
+      if (one.name == name->scalar && one.flavor == flavor->scalar)
+        r.draft.model = make_flavor_model(one);
   if (!r.draft.model)
     r.fields.under("model", *flavor, [&] {
       report_left_out(r, *flavor,
@@ -361,8 +380,9 @@ YamlNode move_renamed_keys(const YamlNode& root) {
 
 /// Reads a YAML config of Primus, which has torchtitan's tables under its own.
 void read_primus_torchtitan(PlanFile& plan, const FileReader& files) {
-  const Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
+  Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
   if (!root) return plan.findings.push_back(root.error());
+  inherit_primus_model(*root, plan.name, files);
   const YamlNode* const overrides = find_path(*root, "modules.pre_trainer.overrides");
   if (overrides == nullptr || overrides->kind != YamlNode::Kind::map) return;
   read_torchtitan_tree(plan, move_renamed_keys(*overrides), files, nullptr);

@@ -28,6 +28,13 @@ constexpr TorchtitanFlavor kFlavors[] = {
     {"qwen3", "235B-A22B", "qwen3-235b-a22b"},
 };
 
+// torchtitan/models/llama/__init__.py of 2024, and models of experiments.
+constexpr TorchtitanFlavor kOldFlavors[] = {
+    {"gpt_oss", "20b", "gpt-oss-20b"}, {"gpt_oss", "120b", "gpt-oss-120b"},
+    {"llama2", "7B", "llama-2-7b"},    {"llama2", "13B", "llama-2-13b"},
+    {"llama2", "70B", "llama-2-70b"},
+};
+
 struct ScheduleClass {
   pipeline::Schedule schedule;
   std::string_view name;
@@ -47,6 +54,8 @@ constexpr i64 kMaxGroups = 64;
 }  // namespace
 
 std::span<const TorchtitanFlavor> torchtitan_flavors() { return kFlavors; }
+
+std::span<const TorchtitanFlavor> old_torchtitan_flavors() { return kOldFlavors; }
 
 model::Model make_flavor_model(const TorchtitanFlavor& flavor) {
   Result<model::Model> model = catalog::find_model(flavor.model);

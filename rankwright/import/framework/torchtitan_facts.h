@@ -19,6 +19,8 @@ struct TorchtitanFlavor {
   std::string_view model;   // name in the catalog
 };
 std::span<const TorchtitanFlavor> torchtitan_flavors();
+/// Returns the flavors of experiments and of releases before v0.2, which are read and not written.
+std::span<const TorchtitanFlavor> old_torchtitan_flavors();
 
 /// Returns the network of a flavor: the catalog model without MTP modules.
 model::Model make_flavor_model(const TorchtitanFlavor& flavor);

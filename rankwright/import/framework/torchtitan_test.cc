@@ -231,5 +231,41 @@ TEST(Torchtitan, DataRanksOf2024_AreRead) {
   EXPECT_TRUE(plan.findings.empty());
 }
 
+TEST(Torchtitan, SettingsOf2024_AreRead) {
+  const PlanFile plan = read(
+      "[model]\nname = \"llama2\"\nflavor = \"7B\"\n[training]\nseq_len = 2048\n"
+      "enable_float8_linear = true\n");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "llama-2-7b");
+  EXPECT_EQ(plan.draft.matmul, plan::Matmul::fp8);
+  EXPECT_TRUE(plan.findings.empty());
+}
+
+TEST(Torchtitan, NameOfAHubsModel_IsRead) {
+  const PlanFile plan =
+      read("[model]\nname = \"meta-llama/Llama-3.1-8B\"\n[training]\nseq_len = 2048\n");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "llama-3.1-8b");
+}
+
+TEST(Torchtitan, SwitchOfTheFloat8Table_IsRead) {
+  const PlanFile plan = read("[training]\nseq_len = 2048\n[float8]\nenable_float8_linear = true\n");
+  EXPECT_EQ(plan.draft.matmul, plan::Matmul::fp8);
+  EXPECT_TRUE(plan.findings.empty());
+}
+
+TEST(Torchtitan, DiffusionModels_AreRefused) {
+  const PlanFile plan =
+      read("[model]\nname = \"flux\"\nflavor = \"flux-dev\"\n[training]\nlocal_batch_size = 4\n");
+  ASSERT_TRUE(has_errors(plan.findings));
+  EXPECT_EQ(plan.findings[0].code, "RW0603");
+}
+
+TEST(Torchtitan, LossAlone_IsNotACompiledModel) {
+  const std::string text = "[training]\nseq_len = 2048\n[compile]\nenable = true\ncomponents = ";
+  EXPECT_EQ(read(text + "[\"loss\"]\n").draft.compile, false);
+  EXPECT_EQ(read(text + "[\"model\", \"loss\"]\n").draft.compile, true);
+}
+
 }  // namespace torchtitan_test
 }  // namespace rankwright::importer

@@ -37,8 +37,18 @@ constexpr ForeignKey kNemoRlKeys[] = {
     {"policy.dynamic_batching.enabled", "parallelism.micro_batch"},
     {"policy.dtensor_cfg", "parallelism"},
     {"policy.megatron_cfg.use_linear_ce_fusion_loss", "software.loss"},
+    {"policy.dtensor_v2_cfg", "parallelism"},
     {"policy.megatron_cfg", "parallelism"},
+    {"policy.optimizer.name", "job.optimizer", read_optimizer_class},
+    {"policy.optimizer.kwargs.exp_avg_dtype", "job.moment_dtype", read_moment_dtype},
+    {"dpo", "job.method"},
+    {"grpo", "job.method"},
+    {"distillation", "", nullptr, false, "only the trained model is counted, without its teacher"},
 };
+
+void read_engine_fp8(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node)) r.draft.matmul = plan::Matmul::fp8;
+}
 
 // Keys of the engine that trains, under policy.megatron_cfg or policy.dtensor_cfg.
 constexpr ForeignKey kNemoEngineKeys[] = {
@@ -57,16 +67,40 @@ constexpr ForeignKey kNemoEngineKeys[] = {
      python_flag<&Draft::overlap_grad>},
     {"distributed_data_parallel_config.overlap_param_gather", "parallelism.overlap.param_gather",
      python_flag<&Draft::overlap_param>},
+    {"fp8_cfg.enabled", "job.matmul", read_engine_fp8},
+    {"optimizer.optimizer_cpu_offload", "parallelism.offload.optimizer", read_offload_optimizer},
+    {"num_layers_in_first_pipeline_stage", "parallelism.stages"},
+    {"num_layers_in_last_pipeline_stage", "parallelism.stages"},
 };
+
+/// Sets the layers of the stages if the first or the last one has its own number.
+void read_end_stages(ForeignReading& r) {
+  Draft& d = r.draft;
+  const i64 pp = d.pp.value_or(1);
+  const std::optional<i64> first =
+      read_whole_at(r, "num_layers_in_first_pipeline_stage", 1, model::kMaxLayers);
+  const std::optional<i64> last =
+      read_whole_at(r, "num_layers_in_last_pipeline_stage", 1, model::kMaxLayers);
+  const i64 others = pp - (first ? 1 : 0) - (last ? 1 : 0);
+  if ((!first && !last) || !d.model || others < 1 || pp > plan::kMaxStages) return;
+  const i64 rest = d.model->layers() - first.value_or(0) - last.value_or(0);
+  if (rest < others || !divides(others, rest)) return;
+  std::vector<i64> layers(std::size_t(pp), rest / others);
+  if (first) layers.front() = *first;
+  if (last) layers.back() = *last;
+  d.stage_layers = std::move(layers);
+}
 
 /// Reads the settings of the engine that trains.
 void read_nemo_engine(ForeignReading& outer, PlanFile& plan) {
   const bool megatron = is_on_at(outer.root, "policy.megatron_cfg.enabled");
-  const YamlNode* const engine =
-      find_path(outer.root, megatron ? "policy.megatron_cfg" : "policy.dtensor_cfg");
+  const bool second = is_on_at(outer.root, "policy.dtensor_v2_cfg.enabled");
+  const YamlNode* const engine = find_path(outer.root, megatron ? "policy.megatron_cfg"
+                                                       : second ? "policy.dtensor_v2_cfg"
+                                                                : "policy.dtensor_cfg");
   Draft& d = outer.draft;
   d.order = mesh::kDefaultOrder;
-  d.optimizer = plan::Optimizer::adam;
+  if (megatron || !d.optimizer) d.optimizer = plan::Optimizer::adam;
   d.recompute = plan::Recompute::none;
   d.zero = megatron ? 1 : 3;
   d.framework = find_software(megatron ? rules::Target::megatron : rules::Target::accelerate);
@@ -88,6 +122,7 @@ void read_nemo_engine(ForeignReading& outer, PlanFile& plan) {
     d.pp = 1;
     return;
   }
+  read_end_stages(r);
   if (!d.etp) d.etp = 1;
   const YamlNode* const distributed = find_path(*engine, "optimizer.use_distributed_optimizer");
   if (distributed != nullptr && is_off(*distributed)) d.zero = 0;
@@ -176,22 +211,46 @@ void read_adapters(ForeignReading& r, const YamlNode& node) {
   if (!is_off(node)) read_lora_map(r, "peft", "dim");
 }
 
-void read_target_optimizer(ForeignReading& r, const YamlNode& node) {
-  const bool usual = node.scalar.starts_with("torch.optim.Adam") ||
-                     node.scalar.find("FusedAdam") != std::string::npos;
-  if (!usual)
-    report_left_out(
-        r, node,
-        fmt::format("optimizer {}: estimated with Adam's states", make_excerpt(node.scalar)));
-}
-
 void read_8bit_weights(ForeignReading& r, const YamlNode& node) {
   if (!is_off(node)) r.draft.base_dtype = plan::BaseDtype::int8;
 }
 
+void read_transformer_engine_fp8(ForeignReading& r, const YamlNode& node) {
+  const YamlNode* const recipe = node.find("recipe");
+  r.draft.matmul = recipe != nullptr && recipe->scalar.find("mxfp8") != std::string::npos
+                       ? plan::Matmul::mxfp8
+                       : plan::Matmul::fp8;
+}
+
+void read_offload_policy(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node)) read_offload_all(r, node);
+}
+
+/// Encoders for retrieval have no output head, and a batch of several passages per query.
+void read_model_class(ForeignReading& r, const YamlNode& node) {
+  for (const std::string_view other : {"BiEncoder", "CrossEncoder", "SequenceClassification"})
+    if (node.scalar.find(other) != std::string::npos)
+      report_left_out(r, node, "model: estimated as a language model, with its output head");
+}
+
 constexpr ForeignKey kAutomodelKeys[] = {
+    {"model._target_", "model", read_model_class},
+    {"model.backend.te_fp8", "job.matmul", read_transformer_engine_fp8},
+    {"fp8.enabled", "job.matmul", read_engine_fp8},
+    {"optimizer.exp_avg_dtype", "job.moment_dtype", read_moment_dtype},
+    {"distributed.offload_policy", "parallelism.offload.parameters", read_offload_policy},
+    {"packed_sequence.pack_size", "job.sequence"},
+    {"distributed.moe.reshard_after_forward", "parallelism.zero_stage"},
+    {"dataset.max_length", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
+    {"dataloader.collate_fn.rerank_max_length", "job.sequence",
+     whole<&Draft::sequence, kMaxSequence>},
+    {"dataloader.collate_fn.p_max_len", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
+    {"dllm", "", nullptr, false, "estimated as next-token prediction"},
+    {"dflash", "", nullptr, false, "estimated without the model that drafts are made for"},
+    {"processor.p_max_length", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
+    {"teacher_model", "", nullptr, false, "only the trained model is counted, without its teacher"},
     {"peft", "job.lora_rank", read_adapters},
-    {"optimizer._target_", "job.optimizer", read_target_optimizer},
+    {"optimizer._target_", "job.optimizer", read_optimizer_class},
     {"quantization.load_in_4bit", "job.base_dtype", read_quantized<plan::BaseDtype::nf4>},
     {"quantization.load_in_8bit", "job.base_dtype", read_8bit_weights},
     {"model.pretrained_model_name_or_path", "model", read_named_model},
@@ -255,11 +314,17 @@ void fill_automodel(ForeignReading& r) {
   const YamlNode* const manager = find_path(r.root, "distributed._target_");
   const bool replicated = (strategy != nullptr && strategy->scalar == "ddp") ||
                           (manager != nullptr && manager->scalar.find("DDP") != std::string::npos);
-  d.zero = replicated ? 0 : 3;
+  // Layers that are not resharded keep their weights until the backward pass.
+  const YamlNode* const reshard = find_path(r.root, "distributed.moe.reshard_after_forward");
+  d.zero = replicated ? 0 : reshard != nullptr && is_off(*reshard) ? 2 : 3;
   if (d.zero == 0) d.replicas.reset();
   const std::optional<i64> packed =
       read_whole_at(r, "packed_sequence.packed_sequence_size", 0, kMaxSequence);
   if (packed > 0) d.sequence = packed;
+  if (const std::optional<i64> pack =
+          read_whole_at(r, "packed_sequence.pack_size", 0, kMaxSequence);
+      pack > 0)
+    d.sequence = pack;
   // A pipeline splits the local batch into microbatches.
   for (const char* const path :
        {"distributed.pipeline.pp_microbatch_size", "autopipeline.pp_microbatch_size"})
@@ -270,11 +335,14 @@ void fill_automodel(ForeignReading& r) {
     read_automodel_pipeline(r, prefix);
   const YamlNode* const dtype = find_path(r.root, "model.torch_dtype");
   d.param_dtype = plan::Dtype::bf16;  // from_pretrained's default here
+  if (d.model && d.model->mtp_layers > 0) d.model->mtp_layers = 0;  // transformers has none
+  if (dtype != nullptr && d.lora_rank && dtype->scalar.find("32") != std::string::npos)
+    report_left_out(r, *dtype, "model.torch_dtype: frozen weights are estimated in 16 bits");
   if (dtype != nullptr && dtype->scalar.find("32") != std::string::npos)
     d.grad_dtype = plan::Dtype::fp32;
   else
     d.grad_dtype = plan::Dtype::bf16;
-  d.optimizer = plan::Optimizer::adam;
+  if (!d.optimizer) d.optimizer = plan::Optimizer::adam;
   if (!d.recompute) d.recompute = plan::Recompute::none;
   if (!d.sequence_parallel || d.tp.value_or(1) == 1) d.sequence_parallel = false;
   if (d.cp > 1) d.cp_comm = plan::CpComm::p2p;
@@ -327,6 +395,11 @@ void read_automodel(PlanFile& plan, const FileReader& files) {
   resolve_references(*root);
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, *root, files};
+  if (const YamlNode* const flow = find_path(*root, "flow_matching"))
+    return fields.report(*flow, {.code = "RW0603",
+                                 .message = "unrecognized file format",
+                                 .detail = "this config trains a diffusion model: language models "
+                                           "are estimated"});
   read_foreign(reading, kAutomodelKeys, plan);
   fill_automodel(reading);
   plan.ignored_keys.clear();  // data, checkpoints and logging

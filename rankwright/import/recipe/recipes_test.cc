@@ -432,5 +432,141 @@ TEST(NemoRl, ProductsOfRelativeReferences_AreRead) {
   EXPECT_THAT(plan.draft.micro_batch, Optional(4));  // 8,192 tokens
 }
 
+TEST(OpenRlhf, ScriptWithoutItsName_IsRecognized) {
+  const PlanFile plan = read(
+      "deepspeed train_sft.py --pretrain Qwen/Qwen3-4B --train_batch_size 64 "
+      "--micro_train_batch_size 2 --zero_stage 3 --bf16\n",
+      "run.sh");
+  EXPECT_EQ(plan.format->name, "openrlhf");
+  EXPECT_THAT(plan.draft.zero, Optional(3));
+}
+
+TEST(NemoRl, ReadsTheOptimizerAndTheMethod) {
+  const std::string text =
+      "policy:\n  model_name: Qwen/Qwen3-8B\n  train_global_batch_size: 64\n"
+      "  train_micro_batch_size: 1\n  max_total_sequence_length: 2048\n"
+      "  dtensor_cfg: {enabled: false}\n"
+      "  dtensor_v2_cfg: {enabled: true, expert_parallel_size: 4}\n"
+      "  optimizer: {name: torchao.optim.AdamW8bit}\n";
+  const PlanFile dpo = read("dpo: {max_num_epochs: 1}\n" + text, "dpo.yaml");
+  EXPECT_EQ(dpo.format->name, "nemo-rl");
+  EXPECT_THAT(dpo.draft.optimizer, Optional(plan::Optimizer::adam_8bit));
+  EXPECT_THAT(dpo.draft.ep, Optional(4));
+  EXPECT_THAT(dpo.draft.method, Optional(plan::Method::dpo));
+  EXPECT_THAT(dpo.draft.micro_batch, Optional(2));  // a pair
+  EXPECT_THAT(dpo.draft.global_batch, Optional(128));
+  const PlanFile grpo = read(
+      "grpo: {num_prompts_per_step: 8}\npolicy:\n  train_global_batch_size: 64\n"
+      "  megatron_cfg: {enabled: true, fp8_cfg: {enabled: true}}\n",
+      "grpo.yaml");
+  EXPECT_THAT(grpo.draft.method, Optional(plan::Method::grpo));
+  EXPECT_THAT(grpo.draft.matmul, Optional(plan::Matmul::fp8));
+}
+
+TEST(Automodel, ReadsOptimizers_Formats_AndPacks) {
+  const std::string text =
+      "step_scheduler: {global_batch_size: 32, local_batch_size: 1}\n"
+      "packed_sequence: {pack_size: 4096}\n"
+      "model:\n  _target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained\n"
+      "  pretrained_model_name_or_path: Qwen/Qwen3-8B\n"
+      "  backend: {te_fp8: {recipe: mxfp8}}\n"
+      "distributed: {offload_policy: cpu}\n"
+      "optimizer: {exp_avg_dtype: torch.bfloat16, _target_: ";
+  const PlanFile plan = read(text + "bitsandbytes.optim.AdamW8bit}\n", "sft.yaml");
+  EXPECT_THAT(plan.draft.optimizer, Optional(plan::Optimizer::adam_8bit));
+  EXPECT_THAT(plan.draft.matmul, Optional(plan::Matmul::mxfp8));
+  EXPECT_THAT(plan.draft.moment_dtype, Optional(plan::Dtype::bf16));
+  EXPECT_THAT(plan.draft.sequence, Optional(4096));
+  EXPECT_THAT(plan.draft.offload_parameters, Optional(true));
+  const PlanFile other = read(text + "torch.optim.SGD}\nteacher_model: {name: big}\n", "a.yaml");
+  EXPECT_EQ(std::count_if(other.findings.begin(), other.findings.end(),
+                          [](const Diagnostic& one) { return one.code == "RW0601"; }),
+            2);
+}
+
+TEST(Automodel, DiffusionModels_AreRefused) {
+  const PlanFile plan = read(
+      "model: {_target_: nemo_automodel.Pipeline}\nflow_matching: {shift: 3}\n"
+      "step_scheduler: {global_batch_size: 8}\n",
+      "video.yaml");
+  ASSERT_TRUE(has_errors(plan.findings));
+  EXPECT_EQ(plan.findings[0].code, "RW0603");
+}
+
+TEST(TorchtitanPython, ReadsConverters_AndModelsOfAHub) {
+  const PlanFile plan = read(
+      "import torchtitan\n\ndef qwen():\n    return Config(\n"
+      "        hf_model=\"Qwen/Qwen3-4B\", model_spec=model_registry(\"full\"),\n"
+      "        model_converters=Container.Config(converters=[LoRAConverter.Config(rank=16)]),\n"
+      "        training=TrainingConfig(seq_len=2048))\n",
+      "a/config_registry.py");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "qwen3-4b");
+  EXPECT_THAT(plan.draft.lora_rank, Optional(16));
+  EXPECT_FALSE(has_errors(plan.findings));
+}
+
+TEST(TorchtitanPython, ReadsTheTrainerOfReinforcementLearning) {
+  const PlanFile plan = read(
+      "import torchtitan\n\ndef _registry(flavor: str, backend=\"flex\"):\n"
+      "    spec = model_registry(flavor, attn_backend=backend)\n    return spec\n\n"
+      "def rl_qwen3_8b():\n    return Controller.Config(\n"
+      "        model_spec=_registry(\"8B\"),\n"
+      "        rollouter=Rollouter.Config(batch=BatchConfig(local_batch_size=2, seq_len=4096)),\n"
+      "        trainer=PolicyTrainer.Config(training=TrainingConfig(),\n"
+      "            parallelism=ParallelismConfig(tensor_parallel_degree=2)))\n",
+      "a/config_registry.py");
+  EXPECT_FALSE(has_errors(plan.findings));
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "qwen3-8b");
+  EXPECT_THAT(plan.draft.tp, Optional(2));
+  EXPECT_THAT(plan.draft.micro_batch, Optional(2));
+  EXPECT_THAT(plan.draft.sequence, Optional(4096));
+  EXPECT_THAT(plan.draft.method, Optional(plan::Method::grpo));
+}
+
+TEST(TorchtitanPython, ReadsTheNameOfAnOptimizersFunction) {
+  const std::string text =
+      "import torchtitan\n\ndef _muon(spec):\n    return Container.Config(lr=1)\n\n"
+      "def qwen3_8b():\n    return Config(training=TrainingConfig(seq_len=2048), optimizer=";
+  EXPECT_THAT(read(text + "_muon(x))\n", "a/config_registry.py").draft.optimizer,
+              Optional(plan::Optimizer::muon));
+  EXPECT_THAT(read(text + "default_adamw(lr=1))\n", "a/config_registry.py").draft.optimizer,
+              Optional(plan::Optimizer::adam));
+}
+
+TEST(NemoRl, ReadsTheLayersOfTheEndStages) {
+  const PlanFile plan = read(
+      "policy:\n  model_name: Qwen/Qwen3-235B-A22B\n  train_global_batch_size: 64\n"
+      "  megatron_cfg: {enabled: true, pipeline_model_parallel_size: 8,\n"
+      "    num_layers_in_first_pipeline_stage: 11, num_layers_in_last_pipeline_stage: 11}\n",
+      "grpo.yaml");
+  EXPECT_THAT(plan.draft.stage_layers,
+              Optional(testing::ElementsAre(11, 12, 12, 12, 12, 12, 12, 11)));
+}
+
+TEST(Automodel, ReadsLengths_AndLayersThatAreNotResharded) {
+  const std::string text =
+      "step_scheduler: {global_batch_size: 32, local_batch_size: 1}\n"
+      "model: {_target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained}\n"
+      "dataset: {max_length: 2048}\ndistributed: {moe: {reshard_after_forward: ";
+  const PlanFile plan = read(text + "false}}\n", "sft.yaml");
+  EXPECT_THAT(plan.draft.sequence, Optional(2048));
+  EXPECT_THAT(plan.draft.zero, Optional(2));
+  EXPECT_THAT(read(text + "true}}\n", "sft.yaml").draft.zero, Optional(3));
+}
+
+TEST(Automodel, HasNoLayersOfMultiTokenPrediction) {
+  const PlanFile plan = read(
+      "step_scheduler: {global_batch_size: 32, local_batch_size: 1}\n"
+      "model: {_target_: nemo_automodel.NeMoAutoModelForCausalLM.from_config,\n"
+      "  torch_dtype: float32, config: {pretrained_model_name_or_path: deepseek-ai/DeepSeek-V3}}\n"
+      "peft: {dim: 8}\n",
+      "a.yaml");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->mtp_layers, 0);
+  EXPECT_EQ(plan.findings.at(0).code, "RW0601");  // 32-bit frozen weights
+}
+
 }  // namespace recipes_test
 }  // namespace rankwright::importer

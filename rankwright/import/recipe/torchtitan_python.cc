@@ -17,7 +17,8 @@
 namespace rankwright::importer {
 namespace {
 
-constexpr std::string_view kCallee = "()";  // key of a call's function
+constexpr std::string_view kCallee = "()";     // key of a call's function
+constexpr std::string_view kFunction = "(f)";  // key of the function of this file that was called
 
 std::string_view trim(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
@@ -112,7 +113,7 @@ class PythonConfigs {
       const std::string_view line = std::string_view(text_).substr(at, end - at);
       if (line.starts_with("def ")) {
         const std::string name(trim(line.substr(4, line.find('(') - 4)));
-        functions_.push_back({name, find_body(end)});
+        functions_.push_back({name, find_parameters(at), find_body(end)});
       }
       at = end + 1;
     }
@@ -130,14 +131,55 @@ class PythonConfigs {
   /// Returns the value that a function returns; a map for a config.
   YamlNode call(std::string_view name) {
     calls_ = 0;
-    return call(name, 0);
+    return call(name, {}, 0);
   }
 
  private:
+  using Variables = std::map<std::string, YamlNode>;
+
   struct Function {
     std::string name;
+    std::vector<std::string_view> parameters;  // "flavor: str", "size=8"
     std::string_view body;
   };
+
+  /// Returns the parameters of the function that begins at `from`.
+  std::vector<std::string_view> find_parameters(std::size_t from) const {
+    constexpr std::size_t kMaxParameters = 32;
+    const std::size_t open = text_.find('(', from);
+    if (open == std::string::npos) return {};
+    const std::size_t close = find_outside(text_, ")", open + 1);
+    std::string_view rest = tail(open + 1, close);
+    std::vector<std::string_view> parameters;
+    while (!trim(rest).empty() && parameters.size() < kMaxParameters) {
+      const std::size_t end = find_outside(rest, ",");
+      const std::string_view one = trim(rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+      if (!one.empty() && one != "*") parameters.push_back(one);
+    }
+    return parameters;
+  }
+
+  static std::string name_parameter(std::string_view parameter) {
+    return std::string(trim(parameter.substr(0, parameter.find_first_of(":="))));
+  }
+
+  /// Binds the arguments of a call to the parameters of a function, and the defaults of others.
+  Variables bind(const Function& function, const YamlNode& arguments, Variables& outer, int depth) {
+    Variables bound;
+    for (std::size_t i = 0; i < function.parameters.size(); ++i) {
+      const std::string_view parameter = function.parameters[i];
+      const std::string name = name_parameter(parameter);
+      const YamlNode* given = arguments.find(name);
+      if (given == nullptr) given = arguments.find(std::to_string(i));
+      const std::size_t equals = find_outside(parameter, "=");
+      if (given != nullptr)
+        bound[name] = *given;
+      else if (equals < parameter.size())
+        bound[name] = evaluate(parameter.substr(equals + 1), outer, depth + 1);
+    }
+    return bound;
+  }
 
   /// Returns the text up to the next statement at the start of a line. The end of the arguments is
   /// part of it, if they span lines.
@@ -167,13 +209,12 @@ class PythonConfigs {
     return node;
   }
 
-  YamlNode call(std::string_view name, int depth) {
+  YamlNode call(std::string_view name, Variables variables, int depth) {
     constexpr int kMaxDepth = 8;
     constexpr int kMaxCalls = 64;
     const auto found = std::find_if(functions_.begin(), functions_.end(),
                                     [&](const Function& one) { return one.name == name; });
     if (found == functions_.end() || depth > kMaxDepth || ++calls_ > kMaxCalls) return {};
-    std::map<std::string, YamlNode> variables;
     std::string_view rest = found->body;
     while (!rest.empty()) {
       const std::size_t end = find_outside(rest, "\n");
@@ -190,8 +231,7 @@ class PythonConfigs {
     return {};
   }
 
-  static void assign(std::map<std::string, YamlNode>& variables, std::string_view target,
-                     YamlNode value) {
+  static void assign(Variables& variables, std::string_view target, YamlNode value) {
     constexpr std::size_t kMaxVariables = 200;
     const std::size_t dot = target.find('.');
     const std::string root(target.substr(0, dot));
@@ -219,7 +259,7 @@ class PythonConfigs {
     }
   }
 
-  YamlNode evaluate(std::string_view text, std::map<std::string, YamlNode>& variables, int depth) {
+  YamlNode evaluate(std::string_view text, Variables& variables, int depth) {
     constexpr int kMaxNesting = 24;
     text = trim(text);
     YamlNode node = place(text);
@@ -259,10 +299,9 @@ class PythonConfigs {
   }
 
   YamlNode evaluate_call(std::string_view callee, std::string_view arguments, YamlNode node,
-                         std::map<std::string, YamlNode>& variables, int depth) {
-    const bool ours = std::any_of(functions_.begin(), functions_.end(),
-                                  [&](const Function& one) { return one.name == callee; });
-    if (ours) return call(callee, depth + 1);
+                         Variables& variables, int depth) {
+    const auto ours = std::find_if(functions_.begin(), functions_.end(),
+                                   [&](const Function& one) { return one.name == callee; });
     node.kind = YamlNode::Kind::map;
     YamlNode name = node;
     name.kind = YamlNode::Kind::scalar;
@@ -278,7 +317,11 @@ class PythonConfigs {
       set_entry(node, named ? std::string(trim(one.substr(0, equals))) : std::to_string(i),
                 evaluate(named ? one.substr(equals + 1) : one, variables, depth + 1));
     }
-    return node;
+    if (ours == functions_.end()) return node;
+    YamlNode result = call(callee, bind(*ours, node, variables, depth), depth + 1);
+    YamlNode function = *node.find(kCallee);
+    if (result.kind == YamlNode::Kind::map) set_entry(result, kFunction, std::move(function));
+    return result;
   }
 
   std::string text_;
@@ -351,9 +394,11 @@ void copy_model(YamlNode& tree, const YamlNode& config, const std::string& funct
   const YamlNode* flavor = spec == nullptr ? nullptr : spec->find("0");
   if (flavor == nullptr && spec != nullptr) flavor = spec->find("flavor");
   if (flavor == nullptr || flavor->kind != YamlNode::Kind::scalar) return;
+  if (flavor->scalar.starts_with("flux")) return copy_to(tree, "model", "flavor", *flavor);
   for (const TorchtitanFlavor& one : torchtitan_flavors()) {
     const std::string family(one.name);
-    if (!function.starts_with(family + "_") && file.find("/" + family + "/") == std::string::npos)
+    if (function.find(family + "_") == std::string::npos &&
+        file.find("/" + family + "/") == std::string::npos)
       continue;
     YamlNode name = *flavor;
     name.scalar = family;
@@ -361,13 +406,82 @@ void copy_model(YamlNode& tree, const YamlNode& config, const std::string& funct
     copy_to(tree, "model", "flavor", *flavor);
     break;
   }
-  const YamlNode* const converters = spec->find("converters");
+}
+
+/// Returns the converters of a config, which are an argument of the model or a setting of their
+/// own; nullptr if there are none.
+const YamlNode* find_converters(const YamlNode& config) {
+  for (const char* const path : {"model_spec.converters", "model_converters.converters"})
+    if (const YamlNode* const node = find_path(config, path); node && node->scalar.size() > 2)
+      return node;
+  return nullptr;
+}
+
+void copy_converters(YamlNode& tree, const YamlNode& config) {
+  const YamlNode* const converters = find_converters(config);
   if (converters == nullptr) return;
+  const auto has = [&](std::string_view word) {
+    return converters->scalar.find(word) != std::string::npos;
+  };
   YamlNode format = *converters;
-  format.scalar = converters->scalar.find("MXFP8") != std::string::npos    ? "mx"
-                  : converters->scalar.find("Float8") != std::string::npos ? "float8"
-                                                                           : "other";
-  if (converters->scalar.size() > 2) copy_to(tree, "model", "converters", format);
+  format.scalar = has("MXFP8") ? "mx" : has("Float8") ? "float8" : has("LoRA") ? "" : "other";
+  copy_to(tree, "model", "converters", format);
+}
+
+/// Sets the rank of a converter that trains adapters: "LoRAConverter.Config(rank=8)".
+void read_lora_converter(Draft& draft, const YamlNode& config) {
+  constexpr i64 kUsualRank = 8;
+  constexpr std::string_view kRank = "rank=";
+  const YamlNode* const converters = find_converters(config);
+  const std::size_t lora =
+      converters == nullptr ? std::string::npos : converters->scalar.find("LoRA");
+  if (lora == std::string::npos) return;
+  draft.lora_rank = kUsualRank;
+  const std::size_t at = converters->scalar.find(kRank, lora);
+  if (at == std::string::npos) return;
+  const std::string_view digits = std::string_view(converters->scalar).substr(at + kRank.size());
+  const Result<i64> n = parse_count(digits.substr(0, digits.find_first_not_of("0123456789")), 1);
+  if (n && *n <= kMaxLoraRank) draft.lora_rank = *n;
+}
+
+/// The optimizer is named, or its function is ("_muon_optimizer(...)").
+void copy_optimizer(YamlNode& tree, const YamlNode& config) {
+  if (const YamlNode* const node = find_path(config, "optimizer.name"))
+    return copy_to(tree, "optimizer", "name", *node);
+  const YamlNode* const optimizer = find_path(config, "optimizer");
+  if (optimizer == nullptr) return;
+  for (const std::string_view key : {kFunction, kCallee})
+    if (const YamlNode* const node = optimizer->find(key);
+        node != nullptr && lower(node->scalar).find("muon") != std::string::npos)
+      return copy_to(tree, "optimizer", "name", *node);
+}
+
+/// Returns the config of the trainer: that of reinforcement learning is part of another.
+const YamlNode& find_trainer(const YamlNode& config) {
+  const YamlNode* const trainer = find_path(config, "trainer");
+  const bool nested = find_path(config, "training") == nullptr && trainer != nullptr &&
+                      find_path(*trainer, "training") != nullptr;
+  return nested ? *trainer : config;
+}
+
+/// Returns the first call of a function in the arguments of a config; nullptr if there is none.
+const YamlNode* find_call(const YamlNode& config, std::string_view function, int depth = 0) {
+  constexpr int kMaxDepth = 24;
+  const YamlNode* const callee = config.find(kCallee);
+  if (callee != nullptr && callee->scalar == function) return &config;
+  for (const YamlEntry& entry : config.entries)
+    if (depth < kMaxDepth)
+      if (const YamlNode* const found = find_call(entry.value, function, depth + 1)) return found;
+  return nullptr;
+}
+
+/// The backend of transformers names a model on a hub; its flavors for tests are smaller.
+void copy_hub_model(YamlNode& tree, const YamlNode& config, const std::string& function) {
+  const YamlNode* const hub = find_path(config, "hf_model");
+  if (hub == nullptr || find_path(tree, "model.flavor") != nullptr ||
+      function.find("debug") != std::string::npos)
+    return;
+  copy_to(tree, "model", "name", *hub);
 }
 
 /// Returns the first function that returns a config, other than those for tests; empty if there is
@@ -375,7 +489,8 @@ void copy_model(YamlNode& tree, const YamlNode& config, const std::string& funct
 std::string choose_function(PythonConfigs& configs, const std::vector<std::string>& names) {
   std::string first;
   for (const std::string& name : names) {
-    if (name.starts_with("_") || find_path(configs.call(name), "training") == nullptr) continue;
+    if (name.starts_with("_") || find_path(find_trainer(configs.call(name)), "training") == nullptr)
+      continue;
     if (name.find("debug") == std::string::npos) return name;
     if (first.empty()) first = name;
   }
@@ -401,17 +516,26 @@ void read_torchtitan_python(PlanFile& plan, const FileReader& files) {
   const auto chosen = plan.variables.variables.find("config");
   const std::string name =
       chosen != plan.variables.variables.end() ? chosen->second : choose_function(configs, names);
-  const YamlNode config = configs.call(name);
+  const YamlNode whole = configs.call(name);
+  const YamlNode config = find_trainer(whole);
   YamlNode tree;
   tree.kind = YamlNode::Kind::map;
   copy_training(tree, config);
+  const bool responses = find_path(whole, "training") == nullptr;
+  if (const YamlNode* const batch = responses ? find_call(whole, "BatchConfig") : nullptr)
+    for (const char* const key : {"local_batch_size", "global_batch_size", "seq_len"})
+      if (const YamlNode* const node = batch->find(key)) copy_to(tree, "training", key, *node);
   if (const YamlNode* const node = find_path(config, "parallelism"))
     for (const YamlEntry& entry : node->entries)
-      if (entry.key.scalar != kCallee) copy_to(tree, "parallelism", entry.key.scalar, entry.value);
+      if (!entry.key.scalar.starts_with('('))
+        copy_to(tree, "parallelism", entry.key.scalar, entry.value);
   copy_recomputation(tree, config, plan.text.find("SelectiveAC") != std::string::npos);
   if (const YamlNode* const node = find_path(config, "compile.enable"))
     copy_to(tree, "compile", "enable", *node);
-  copy_model(tree, config, name, plan.name);
+  copy_model(tree, whole, name, plan.name);
+  copy_hub_model(tree, config, name);
+  copy_converters(tree, whole);
+  copy_optimizer(tree, config);
   if (tree.find("training") == nullptr)
     return plan.findings.push_back(
         {.code = "RW0603",
@@ -429,6 +553,8 @@ void read_torchtitan_python(PlanFile& plan, const FileReader& files) {
                              .hint = "--set config=NAME",
                              .where = {.file = plan.name}});
   read_torchtitan_tree(plan, tree, files, nullptr);
+  read_lora_converter(plan.draft, whole);
+  if (responses) plan.draft.method = plan::Method::grpo;
 }
 
 }  // namespace rankwright::importer

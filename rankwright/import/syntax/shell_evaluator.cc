@@ -9,6 +9,46 @@ namespace {
 /// Replaces control characters, one of which is the mark of unknown values.
 char mask_control(char c) { return (c >= 0 && c < ' ' && !is_blank(c)) ? '?' : c; }
 
+/// Returns the folder that a command prints, relative to that of the script: "." for
+/// `cd "$(dirname "$0")" && pwd`, "./.." for `realpath "$(dirname "${BASH_SOURCE[0]}")/.."`. Empty
+/// if it is another command.
+std::string find_script_folder(std::string_view command) {
+  constexpr std::size_t kLongest = 200;
+  constexpr std::string_view kWords[] = {
+      "cd", "pwd", "dirname", "realpath",    "readlink",   "--",   "-f",          "-P", "-m",
+      "-s", "-e",  "&&",      "&>/dev/null", ">/dev/null", "2>&1", "2>/dev/null", "$"};
+  constexpr std::string_view kScripts[] = {"$0",
+                                           "${0}",
+                                           "${BASH_SOURCE[0]}",
+                                           "$BASH_SOURCE",
+                                           "${BASH_SOURCE}",
+                                           "${BASH_SOURCE:-$0}",
+                                           "${BASH_SOURCE[0]:-$0}"};
+  if (command.size() > kLongest || command.find("dirname") == std::string_view::npos) return {};
+  bool script = false;
+  std::string folder;
+  std::size_t dirnames = 0;
+  for (std::size_t at = 0; at < command.size();) {
+    const std::size_t end = std::min(command.find_first_of(" \t\n\"'();", at), command.size());
+    const std::string_view word = command.substr(at, end - at);
+    at = end + 1;
+    if (word.empty()) continue;
+    if (std::find(std::begin(kScripts), std::end(kScripts), word) != std::end(kScripts))
+      script = true;
+    else if (script && word.starts_with("/") && word.size() > 1)
+      folder += word;
+    else if (script && word.starts_with(".."))
+      folder += "/" + std::string(word);
+    else if (std::find(std::begin(kWords), std::end(kWords), word) == std::end(kWords))
+      return {};
+    if (word == "dirname") ++dirnames;
+  }
+  if (!script || folder.find('$') != std::string::npos) return {};
+  std::string up = ".";  // `dirname "$(dirname "$0")"` is the folder above
+  for (std::size_t i = 1; i < dirnames; ++i) up += "/..";
+  return up + folder;
+}
+
 }  // namespace
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
@@ -293,8 +333,15 @@ void Expander::expand_dollar(WordBuilder& out, bool split) {
     for (int depth = 1; depth > 0 && end < text_.size(); ++end)
       depth += text_[end] == '(' ? 1 : text_[end] == ')' ? -1 : 0;
     charge(end - at_);
+    const std::string_view command =
+        text_.substr(at_ + 2, end - at_ - std::min<std::size_t>(3, end - at_));
     at_ = end;
-    return put_unknown(out, "a command's output", from);
+    // Files that the script sources are named relative to it; those of a sourced file are not.
+    const std::string folder = base_ == 0 ? find_script_folder(command) : std::string();
+    if (folder.empty()) return put_unknown(out, "a command's output", from);
+    for (const char c : folder) out.open.add(c, from);
+    out.begun = true;
+    return;
   }
   if (starts("${") && expand_braced(out, split)) return;
   skip(1);

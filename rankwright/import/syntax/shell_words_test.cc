@@ -216,5 +216,23 @@ TEST(ReadShell, ManyHereDocumentsOnALine_TakeLinearTime) {
   EXPECT_TRUE(read_shell(line + "\n{\n").commands.empty());
 }
 
+TEST(ShellWords, FolderOfTheScript_IsKnown) {
+  ShellInput input{.file = "jobs/train.sh"};
+  input.files = [&](const std::string& path) -> Result<std::string> {
+    if (path == "jobs/./models/a.sh") return "TP=4\nHERE=$(dirname \"$0\")\n";
+    return fail({.code = "RW0910", .message = "gone"});
+  };
+  const ShellScript script = read_shell(
+      "DIR=\"$(cd -- \"$(dirname -- \"${BASH_SOURCE[0]}\")\" &>/dev/null && pwd)\"\n"
+      "source \"${DIR}/models/a.sh\"\nrun --tp $TP --at $HERE\n",
+      input);
+  EXPECT_EQ(join(script.commands.back().words), "run --tp 4 --at ?a command's output");
+  EXPECT_EQ(value_of("D=$(dirname $0)/../x\n", "D"), "./../x");
+  EXPECT_EQ(value_of("D=$(realpath \"$(dirname \"$0\")/..\")\n", "D"), "./..");
+  EXPECT_EQ(value_of("D=$(dirname \"$(dirname \"$0\")\")\n", "D"), "./..");
+  EXPECT_TRUE(value_of("D=$(dirname $(which python))\n", "D").starts_with("?"));
+  EXPECT_TRUE(value_of("D=$(cd $(dirname $0) && ls)\n", "D").starts_with("?"));
+}
+
 }  // namespace shell_words_test
 }  // namespace rankwright::importer
