@@ -1,6 +1,7 @@
 #include "rankwright/search/explore.h"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <span>
 #include <utility>
@@ -62,6 +63,7 @@ struct PipelineLevel {
   plan::Plan plan;
   Pipe pipe;
   StageSet& stages;
+  std::array<Bytes, 4> min_memory;    // by ZeRO stage
   std::vector<cost::RankLoad> loads;  // of the ranks that may be the fullest
 };
 
@@ -162,11 +164,16 @@ bool NodeSearch::is_refused(const plan::TrainingConfig& config) {
 }
 
 /// Returns the memory of the fullest rank, estimated once per pipeline and way to shard: it does
-/// not depend on the axis order.
+/// not depend on the axis order. If one rank shows that the plan can be skipped, a lower bound.
 Bytes NodeSearch::estimate_memory(const PipelineLevel& level, const Shard& shard,
                                   const plan::TrainingConfig& config) {
   Bytes& total = shard_memory_[shard.at];
-  if (total == kInfiniteBytes) total = fullest(config, calibration_, level.loads).total();
+  if (total != kInfiniteBytes) return total;
+  total = Bytes{};
+  for (const cost::RankLoad& load : level.loads) {
+    total = std::max(total, cost::fullest(config, calibration_, {&load, 1}).total());
+    if (result_.is_too_large(total)) break;
+  }
   return total;
 }
 
@@ -179,6 +186,10 @@ std::vector<FittingShard> NodeSearch::find_fitting(const PipelineLevel& level,
   for (const Shard& shard : order.placed->shards) {
     choose(config.plan, shard.zero, shard.size, problem_);
     if (is_refused(config)) continue;
+    if (result_.is_too_large(level.min_memory[std::size_t(shard.zero)])) {
+      ++result_.stats().memory;
+      continue;
+    }
     const Bytes total = estimate_memory(level, shard, config);
     if (total <= context_.limit)
       fitting.push_back({&shard, total, min});
@@ -302,10 +313,14 @@ std::optional<PipelineLevel> NodeSearch::make_pipeline(const OrderLevel& level, 
     stats.memory += level.candidates;
     return std::nullopt;
   }
-  return PipelineLevel{.plan = config.plan,
-                       .pipe = pipe,
-                       .stages = set,
-                       .loads = cost::RankLoads(config).peak_candidates()};
+  PipelineLevel pipeline{.plan = config.plan,
+                         .pipe = pipe,
+                         .stages = set,
+                         .min_memory = {},
+                         .loads = cost::RankLoads(config).peak_candidates()};
+  for (int zero = 0; zero < int(pipeline.min_memory.size()); ++zero)
+    pipeline.min_memory[std::size_t(zero)] = min_memory(space_, level.activations, pipe, zero);
+  return pipeline;
 }
 
 void NodeSearch::search_pipeline(const OrderLevel& level, const Pipe& pipe) {

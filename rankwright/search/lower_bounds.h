@@ -18,14 +18,16 @@ inline constexpr plan::CpComm kFastestKernels = plan::CpComm::all_gather;
 /// where it is allowed. `config` is changed meanwhile and restored.
 Seconds min_compute_time(const SearchContext& context, plan::TrainingConfig& config);
 
-/// Returns a lower bound of the fullest rank's model states: the mean over ranks, sharded as far as
-/// the node's choices allow.
-Bytes min_states(const NodeSpace& space);
+/// Computes lower bounds of the model states, sharded as far as the node's choices allow. The
+/// fullest rank has at least those of the mean rank.
+StateBounds bound_states(const NodeSpace& space);
 
-/// Activations that one microbatch keeps until its backward.
+/// Activations that one microbatch keeps on the device until its backward.
 struct ActivationBytes {
-  Bytes kept{};      // sum over all layers
-  Bytes lightest{};  // of the layer with the fewest
+  Bytes kept{};                 // sum over all layers
+  std::vector<Bytes> before{};  // by layer: of all layers before it
+  // Likewise, what is saved if these layers are recomputed; empty unless only some are.
+  std::vector<Bytes> saved_before{};
 };
 /// Computes the activations of each of NodeSpace::recomputes, with the microbatch and the
 /// sequence parallelism of `config`, which is changed meanwhile and restored.
@@ -33,11 +35,15 @@ std::vector<ActivationBytes> estimate_activations(const NodeSpace& space,
                                                   plan::TrainingConfig& config);
 
 /// Returns a lower bound of the fullest pp rank's memory: the mean over ranks of the model states
-/// and of the activations of one microbatch, which all exist when its last forward ends.
+/// and of the activations of one microbatch, which all exist when its last forward ends. Over all
+/// ZeRO stages, or for one.
 Bytes min_memory(const NodeSpace& space, const ActivationBytes& activations, const Pipe& pipe);
+Bytes min_memory(const NodeSpace& space, const ActivationBytes& activations, const Pipe& pipe,
+                 int zero);
 
-/// Returns a lower bound of the memory of pp rank 0: its microbatches in flight, each with the
-/// activations of the rank's smallest chunk. Requires: `stages` are those of `config`.
+/// Returns a lower bound of the memory of pp rank 0, over all ZeRO stages: the states of its
+/// layers, and its microbatches in flight, each with the activations of the rank's smallest chunk.
+/// Requires: `stages` are those of `config`.
 Bytes min_memory_on_first_rank(const NodeSpace& space, const ActivationBytes& activations,
                                const plan::TrainingConfig& config, const plan::Stages& stages);
 
