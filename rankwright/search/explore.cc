@@ -40,9 +40,9 @@ struct LayerCostCache {
 struct OrderLevel {
   plan::Plan plan;
   ActivationBytes activations;
-  std::vector<PricedOrder> orders;  // lowest bound first
-  cost::LayerCosts unlinked;        // without communication
-  i64 candidates = 0;               // per pipeline
+  std::vector<const PricedOrder*> orders;  // lowest bound first
+  cost::LayerCosts unlinked;               // without communication
+  i64 candidates = 0;                      // per pipeline
   std::size_t num_cost_classes = 0;
 };
 
@@ -121,8 +121,8 @@ class NodeSearch {
 
   std::vector<PricedOrder> price_orders(const plan::Plan& plan, i64 candidates_per_shard,
                                         LayerCostCache& cache);
-  std::vector<PricedOrder> order_by_bound(std::vector<PricedOrder> orders, const plan::Plan& plan,
-                                          i64 pipes);
+  std::vector<const PricedOrder*> order_by_bound(std::vector<PricedOrder>& orders,
+                                                 const plan::Plan& plan, i64 pipes);
   std::optional<PipelineLevel> make_pipeline(const OrderLevel& level, const Pipe& pipe);
   StageSet& find_stages(const OrderLevel& level, const Pipe& pipe,
                         const plan::TrainingConfig& config);
@@ -274,7 +274,7 @@ std::optional<PipelineLevel> NodeSearch::make_pipeline(const OrderLevel& level, 
   SearchStats& stats = result_.stats();
   const auto all_slower = [&](auto&& bound) {
     return std::all_of(level.orders.begin(), level.orders.end(),
-                       [&](const PricedOrder& one) { return bound(one) > result_.limit(); });
+                       [&](const PricedOrder* one) { return bound(*one) > result_.limit(); });
   };
   if (result_.is_too_large(min_memory(space_, level.activations, pipe))) {
     stats.memory += level.candidates;
@@ -329,7 +329,7 @@ void NodeSearch::search_pipeline(const OrderLevel& level, const Pipe& pipe) {
   if (!pipeline) return;
   shard_memory_.assign(space_.shard_sizes.size(), kInfiniteBytes);
   min_ends_.assign(level.num_cost_classes, std::nullopt);
-  for (const PricedOrder& order : level.orders) search_shards(*pipeline, order);
+  for (const PricedOrder* order : level.orders) search_shards(*pipeline, *order);
 }
 
 /// Computes the times of the layers on each order with each context-parallel algorithm, without
@@ -394,22 +394,26 @@ std::vector<PricedOrder> NodeSearch::price_orders(const plan::Plan& plan, i64 ca
   return all;
 }
 
-/// Applies the plan's recompute to the times of the orders, drops those that are too slow, and puts
+/// Applies the plan's recompute to the times of the orders. Returns those that are not too slow,
 /// the lowest bound first.
-std::vector<PricedOrder> NodeSearch::order_by_bound(std::vector<PricedOrder> orders,
-                                                    const plan::Plan& plan, i64 pipes) {
+std::vector<const PricedOrder*> NodeSearch::order_by_bound(std::vector<PricedOrder>& orders,
+                                                           const plan::Plan& plan, i64 pipes) {
   const plan::TrainingConfig& config = config_with(plan);
-  std::erase_if(orders, [&](PricedOrder& one) {
+  std::vector<const PricedOrder*> left;
+  left.reserve(orders.size());
+  for (PricedOrder& one : orders) {
     one.prices.recompute(plan);
     one.min = cost::min_time(config, calibration_, one.prices);
+    if (one.min > result_.limit()) {
+      result_.stats().pruned += pipes * i64(one.placed->shards.size());
+      continue;
+    }
     set_lightest_layer(one, plan);
-    if (one.min <= result_.limit()) return false;
-    result_.stats().pruned += pipes * i64(one.placed->shards.size());
-    return true;
-  });
-  std::stable_sort(orders.begin(), orders.end(),
-                   [](const PricedOrder& a, const PricedOrder& b) { return a.min < b.min; });
-  return orders;
+    left.push_back(&one);
+  }
+  std::stable_sort(left.begin(), left.end(),
+                   [](const PricedOrder* a, const PricedOrder* b) { return a->min < b->min; });
+  return left;
 }
 
 /// Searches the pipelines with several chunks per pp rank if `chunked`, else those with one. Only
@@ -423,7 +427,7 @@ void NodeSearch::search_orders(const BatchLevel& batch, bool chunked, LayerCostC
   if (pipes.empty()) return;
   plan::Plan plan = batch.plan;
   if (problem_.overlap_chunks) plan.overlap.pp = chunked;
-  const std::vector<PricedOrder> evaluated =
+  std::vector<PricedOrder> evaluated =
       price_orders(plan, count_combinations(space_.recomputes, pipes), cache);
   if (evaluated.empty()) return;
   plan.order = mesh::kDefaultOrder;
@@ -442,7 +446,7 @@ void NodeSearch::search_orders(const BatchLevel& batch, bool chunked, LayerCostC
                      .orders = order_by_bound(evaluated, plan, i64(some.size())),
                      .unlinked = unlinked,
                      .num_cost_classes = evaluated.size()};
-    for (const PricedOrder& one : level.orders) level.candidates += i64(one.placed->shards.size());
+    for (const PricedOrder* one : level.orders) level.candidates += i64(one->placed->shards.size());
     if (level.orders.empty()) continue;
     stage_sets_.clear();
     for (const Pipe& pipe : some) search_pipeline(level, pipe);
