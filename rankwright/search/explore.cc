@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -23,6 +24,54 @@ struct BatchLevel {
   std::vector<ActivationBytes> activations;  // by choice of recompute
 };
 
+/// The times of the layers with tensor-parallel communication alone. Neither copied nor moved:
+/// `tensor` refers to the links and to the config, whose degrees, microbatch and sequence
+/// parallelism must not change.
+struct TensorCosts {
+  cost::Links links;
+  cost::TensorComm tensor;
+  cost::LayerCosts costs;
+  Seconds min;  // lower bound of a step
+
+  TensorCosts(const plan::TrainingConfig& config, const mesh::Span& span,
+              const cluster::Calibration& calibration)
+      : links(make_links(config, span, calibration)),
+        tensor(config, links, calibration),
+        costs(estimate_layer_costs(config, links, calibration)),
+        min(cost::min_time(config, calibration, costs)) {
+    costs.sends.clear();
+  }
+  TensorCosts(const TensorCosts&) = delete;
+  TensorCosts& operator=(const TensorCosts&) = delete;
+
+ private:
+  static cost::Links make_links(const plan::TrainingConfig& config, const mesh::Span& span,
+                                const cluster::Calibration& calibration) {
+    cost::Links links = cost::Links::none(config, calibration);
+    links.set(mesh::GroupKind::tp, span);
+    return links;
+  }
+};
+
+/// Returns the times of the layers of a config whose tensor-parallel groups are those of `known`,
+/// without sends. Outside layers there are no other groups, so these times are equal.
+cost::LayerCosts add_other_groups(const plan::TrainingConfig& config, const cost::Links& links,
+                                  const TensorCosts& known,
+                                  const cluster::Calibration& calibration) {
+  cost::LayerCosts costs = known.costs;
+  const plan::Plan& plan = config.plan;
+  if (plan.cp == 1 && plan.ep == 1 && plan.etp == 1) return costs;
+  for (std::size_t i = 0; i < costs.kinds.size(); ++i) {
+    const model::Layer& layer = config.model.runs[i].layer;
+    std::size_t same = 0;  // an earlier run of equal layers
+    while (same < i && config.model.runs[same].layer != layer) ++same;
+    costs.kinds[i].time = same < i ? costs.kinds[same].time
+                                   : estimate_layer_time(config, layer, costs.rates, links,
+                                                         known.tensor, calibration);
+  }
+  return costs;
+}
+
 /// The times of a BatchLevel's layers that are known so far. They do not depend on whether sends
 /// overlap.
 struct LayerCostCache {
@@ -30,7 +79,7 @@ struct LayerCostCache {
     cost::LayerCosts costs;
     Seconds min{};  // without sends
   };
-  std::vector<std::optional<Seconds>> min_with_tensor;  // bound by PlacedOrder::tensor_placement
+  std::vector<std::unique_ptr<TensorCosts>> tensor;  // by PlacedOrder::tensor_placement
   // By context-parallel algorithm and PlacedOrder::layer_placement.
   std::vector<std::vector<std::optional<Layers>>> layers;
 };
@@ -324,7 +373,6 @@ std::optional<PipelineLevel> NodeSearch::make_pipeline(const OrderLevel& level, 
 }
 
 void NodeSearch::search_pipeline(const OrderLevel& level, const Pipe& pipe) {
-  if (is_stopped()) return;
   const std::optional<PipelineLevel> pipeline = make_pipeline(level, pipe);
   if (!pipeline) return;
   shard_memory_.assign(space_.shard_sizes.size(), kInfiniteBytes);
@@ -340,14 +388,12 @@ std::vector<PricedOrder> NodeSearch::price_orders(const plan::Plan& plan, i64 ca
   if (space_.orders.empty()) return all;
   SearchStats& stats = result_.stats();
   plan::TrainingConfig& config = config_with(plan);
-  const auto bound_with_tensor = [&](const PlacedOrder& placed) {
-    cost::Links links = cost::Links::none(config, calibration_);
-    links.set(mesh::GroupKind::tp, placed.links.span(mesh::GroupKind::tp));
+  const auto price_with_tensor = [&](const PlacedOrder& placed) {
     const plan::CpComm comm = std::exchange(config.plan.cp_comm, kFastestKernels);
-    const Seconds min =
-        cost::min_time(config, calibration_, estimate_layer_costs(config, links, calibration_));
+    auto costs =
+        std::make_unique<TensorCosts>(config, placed.links.span(mesh::GroupKind::tp), calibration_);
     config.plan.cp_comm = comm;
-    return min;
+    return costs;
   };
   for (std::size_t k = 0; k < space_.comms.size(); ++k) {
     const plan::CpComm comm = space_.comms[k];
@@ -361,16 +407,15 @@ std::vector<PricedOrder> NodeSearch::price_orders(const plan::Plan& plan, i64 ca
       config.plan.order = placed.order;
       config.plan.dispatcher = placed.dispatcher;
       const i64 candidates = candidates_per_shard * i64(placed.shards.size());
-      std::optional<Seconds>& min_with_tensor = cache.min_with_tensor[placed.tensor_placement];
-      if (!min_with_tensor) min_with_tensor = bound_with_tensor(placed);
-      if (*min_with_tensor > result_.limit()) {
+      std::unique_ptr<TensorCosts>& tensor = cache.tensor[placed.tensor_placement];
+      if (!tensor) tensor = price_with_tensor(placed);
+      if (tensor->min > result_.limit()) {
         stats.pruned += candidates;
         continue;
       }
       std::optional<LayerCostCache::Layers>& layers = cache.layers[k][placed.layer_placement];
       if (!layers) {
-        layers = {estimate_layer_costs(config, placed.links, calibration_)};
-        layers->costs.sends.clear();
+        layers = {add_other_groups(config, placed.links, *tensor, calibration_)};
         layers->min = cost::min_time(config, calibration_, layers->costs);
       }
       cost::LayerCosts& prices = layers->costs;
@@ -436,6 +481,7 @@ void NodeSearch::search_orders(const BatchLevel& batch, bool chunked, LayerCostC
   cost::LayerCosts unlinked = estimate_layer_costs(
       config_with(plan), cost::Links::none(scratch_, calibration_), calibration_);
   for (std::size_t k = 0; k < space_.recomputes.size(); ++k) {
+    if (is_stopped()) return;
     std::vector<Pipe> some = pipes;
     std::erase_if(some, [&](const Pipe& pipe) { return !combines(space_.recomputes[k], pipe); });
     if (some.empty()) continue;
@@ -484,7 +530,7 @@ void NodeSearch::search_micro_batch(i64 size) {
       continue;
     }
     LayerCostCache cache;
-    cache.min_with_tensor.resize(space_.num_tensor_placements);
+    cache.tensor.resize(space_.num_tensor_placements);
     cache.layers.resize(space_.comms.size());
     for (auto& by_placement : cache.layers) by_placement.resize(space_.num_layer_placements);
     for (const bool chunked : {false, true}) search_orders(batch, chunked, cache);

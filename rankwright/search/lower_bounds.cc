@@ -71,7 +71,12 @@ std::vector<ActivationBytes> estimate_activations(const NodeSpace& space,
     choose(config.plan, choice);
     const bool full = choice.kind == plan::Recompute::full, some = choice.layers > 0;
     ActivationBytes sum{.before = {Bytes{}}};
-    if (some) sum.saved_before.push_back({});
+    const std::size_t entries = std::size_t(config.model.layers()) + 1;
+    sum.before.reserve(entries);
+    if (some) {
+      sum.saved_before.reserve(entries);
+      sum.saved_before.push_back({});
+    }
     Bytes whole{}, largest_saving{};
     for (const model::LayerRun& run : config.model.runs) {
       const cost::LayerActivations a = cost::activations(config, run.layer);
@@ -118,23 +123,25 @@ Bytes min_memory(const NodeSpace& space, const ActivationBytes& activations, con
 Bytes min_memory_on_first_rank(const NodeSpace& space, const ActivationBytes& activations,
                                const plan::TrainingConfig& config, const plan::Stages& stages) {
   const pipeline::StageOrder order = row(config.plan.schedule).stage_order;
-  const i64 pp = space.node.pp, count = i64(stages.size());
-  const auto is_on_first_rank = [&](i64 s) {
-    const bool back = order == pipeline::StageOrder::vee && (s / pp) % 2 == 1;
-    return s % pp == (back ? pp - 1 : 0) ||
-           (order == pipeline::StageOrder::mirror && s == count - 1);
-  };
+  const i64 pp = space.node.pp;
   Bytes states{}, smallest = kInfiniteBytes;
   i64 first = 0, recomputed = config.plan.recompute_layers;
-  for (i64 s = 0; s < count; ++s) {
+  i64 at = -1;        // of the stage in its pass over the pp ranks
+  bool back = false;  // whether the pass goes from the last rank to the first
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    if (++at == pp) {
+      at = 0;
+      back = order == pipeline::StageOrder::vee && !back;
+    }
     const std::size_t begin = std::size_t(first);
-    first += stages[std::size_t(s)].layers;
-    if (!is_on_first_rank(s)) continue;
+    first += stages[s].layers;
+    const bool second = order == pipeline::StageOrder::mirror && s + 1 == stages.size();
+    if (at != (back ? pp - 1 : 0) && !second) continue;
     const std::size_t end = std::size_t(first);
     states += space.states.before[end] - space.states.before[begin];
     Bytes chunk = activations.before[end] - activations.before[begin];
     if (!activations.saved_before.empty()) {
-      const i64 again = std::min(recomputed, stages[std::size_t(s)].layers);
+      const i64 again = std::min(recomputed, stages[s].layers);
       recomputed -= again;
       chunk = chunk - (activations.saved_before[begin + std::size_t(again)] -
                        activations.saved_before[begin]);
@@ -149,12 +156,13 @@ EndStages find_end_stages(const plan::Stages& stages, const Pipe& pipe, i64 pp) 
   const bool loop = row(pipe.schedule).stage_order == pipeline::StageOrder::loop;
   if (!loop || pp == 1 || !stages.front().embedding || !stages.back().loss) return {};
   EndStages ends{.known = true};
+  i64 rank = 0;
   for (std::size_t s = 0; s < stages.size(); ++s) {
     const double layers = double(stages[s].layers + stages[s].mtp);
-    const i64 rank = i64(s) % pp;
     if (rank == 0) ends.first += layers;
     if (rank == pp - 1) ends.last += layers;
     if (i64(s) < pp - 1) ends.before += layers;
+    if (++rank == pp) rank = 0;
   }
   return ends;
 }
