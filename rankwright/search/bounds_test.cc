@@ -37,6 +37,43 @@ RC_GTEST_PROP(Bounds, StepTakesAtLeastTheTimeOfItsLayers, ()) {
   RC_ASSERT(min <= (1 + kRounding) * total);
 }
 
+RC_GTEST_PROP(Bounds, StepTakesAtLeastTheTimeOfTheRankWithTheMostLayers, ()) {
+  const rankwright::plan::TrainingConfig config = make_random_config();
+  const cost::LayerCosts prices = estimate_layer_costs(
+      config, cost::Links(config, catalog::get_calibration()), catalog::get_calibration());
+  const Problem problem = make_problem(config);
+  const SearchContext context = make_context(problem, catalog::get_calibration(), {});
+  const Seconds total = cost::estimate_step_time(config, catalog::get_calibration()).total();
+  const Seconds halved = min_time_of_whole_layers(context, config, prices, true);
+  const Seconds whole = min_time_of_whole_layers(context, config, prices, false);
+  RC_ASSERT(halved <= (1 + kRounding) * total);
+  RC_ASSERT(halved <= (1 + kRounding) * whole);
+  if (!config.plan.mirrored()) {
+    RC_ASSERT(whole <= (1 + kRounding) * total);
+  }
+}
+
+TEST(Bounds, LayersAreNotDividedAmongRanks) {
+  // 80 layers on 32 pp ranks: 2.5 per rank, so some rank has 3. With DualPipe, each of a pair of
+  // ranks runs 5 layers for half of the microbatches.
+  plan::TrainingConfig config{.model = *catalog::find_model("llama-3.1-70b"),
+                              .cluster = *catalog::find_cluster("dgx-h100 x 8"),
+                              .job = {},
+                              .plan = {.tp = 2, .pp = 32},
+                              .world = 64};
+  config.job.sequence = 8192;
+  config.job.global_batch = 64;
+  const cluster::Calibration& calibration = catalog::get_calibration();
+  const Problem problem = make_problem(config);
+  const SearchContext context = make_context(problem, calibration, {});
+  const cost::LayerCosts prices =
+      estimate_layer_costs(config, cost::Links::none(config, calibration), calibration);
+  const Seconds whole = min_time_of_whole_layers(context, config, prices, false);
+  const Seconds halved = min_time_of_whole_layers(context, config, prices, true);
+  EXPECT_NEAR(whole / halved, 3 / 2.5, 1e-9);
+  EXPECT_LE(whole, cost::estimate_step_time(config, calibration).total());
+}
+
 RC_GTEST_PROP(Bounds, StepTakesAtLeastTheTimeOfItsLayersAndTheSendsOfItsChunks, ()) {
   const rankwright::plan::TrainingConfig config = make_random_config();
   const cost::LayerCosts prices = estimate_layer_costs(

@@ -33,12 +33,12 @@ struct TensorCosts {
   cost::LayerCosts costs;
   Seconds min;  // lower bound of a step
 
-  TensorCosts(const plan::TrainingConfig& config, const mesh::Span& span,
-              const cluster::Calibration& calibration)
-      : links(make_links(config, span, calibration)),
-        tensor(config, links, calibration),
-        costs(estimate_layer_costs(config, links, calibration)),
-        min(cost::min_time(config, calibration, costs)) {
+  TensorCosts(const SearchContext& context, const plan::TrainingConfig& config,
+              const mesh::Span& span)
+      : links(make_links(config, span, context.calibration)),
+        tensor(config, links, context.calibration),
+        costs(estimate_layer_costs(config, links, context.calibration)),
+        min(min_step_time(context, config, costs)) {
     costs.sends.clear();
   }
   TensorCosts(const TensorCosts&) = delete;
@@ -391,7 +391,7 @@ std::vector<PricedOrder> NodeSearch::price_orders(const plan::Plan& plan, i64 ca
   const auto price_with_tensor = [&](const PlacedOrder& placed) {
     const plan::CpComm comm = std::exchange(config.plan.cp_comm, kFastestKernels);
     auto costs =
-        std::make_unique<TensorCosts>(config, placed.links.span(mesh::GroupKind::tp), calibration_);
+        std::make_unique<TensorCosts>(context_, config, placed.links.span(mesh::GroupKind::tp));
     config.plan.cp_comm = comm;
     return costs;
   };
@@ -416,7 +416,7 @@ std::vector<PricedOrder> NodeSearch::price_orders(const plan::Plan& plan, i64 ca
       std::optional<LayerCostCache::Layers>& layers = cache.layers[k][placed.layer_placement];
       if (!layers) {
         layers = {add_other_groups(config, placed.links, *tensor, calibration_)};
-        layers->min = cost::min_time(config, calibration_, layers->costs);
+        layers->min = min_step_time(context_, config, layers->costs);
       }
       cost::LayerCosts& prices = layers->costs;
       Seconds min = layers->min;
@@ -449,7 +449,9 @@ std::vector<const PricedOrder*> NodeSearch::order_by_bound(std::vector<PricedOrd
   for (PricedOrder& one : orders) {
     one.prices.recompute(plan);
     one.min = cost::min_time(config, calibration_, one.prices);
-    if (one.min > result_.limit()) {
+    one.whole = min_time_of_whole_layers(context_, config, one.prices, false);
+    one.halved = min_time_of_whole_layers(context_, config, one.prices, true);
+    if (std::max(one.min, one.halved) > result_.limit()) {
       result_.stats().pruned += pipes * i64(one.placed->shards.size());
       continue;
     }

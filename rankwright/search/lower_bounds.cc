@@ -12,14 +12,44 @@
 
 namespace rankwright::search {
 
+Seconds min_time_of_whole_layers(const SearchContext& context, const plan::TrainingConfig& config,
+                                 const cost::LayerCosts& prices, bool halved) {
+  const i64 parts = halved ? 2 : 1;
+  // With full recomputation of n layers per pp rank, it is not known yet which layers those are.
+  const bool again = config.plan.recompute_layers == 0;
+  Seconds max{}, lightest = kInfiniteTime;
+  i64 layers = 0;
+  const auto add = [&](i64 count, Seconds each) {
+    const i64 most = ceil_div(parts * count, config.plan.pp);
+    max = std::max(max, double(most) / double(parts) * each);
+  };
+  for (const cost::LayerKindCost& kind : prices.kinds) {
+    const bool last = &kind == &prices.kinds.back();
+    const i64 count = kind.end - kind.first + (last ? config.model.mtp_layers : 0);
+    const Seconds each = kind.time.forward.total() + kind.time.backward() +
+                         (again ? kind.time.again.total() : Seconds{});
+    add(count, each);
+    layers += count;
+    lightest = std::min(lightest, each);
+  }
+  add(layers, lightest);
+  return cost::apply_overheads(config, context.calibration, double(config.microbatches()) * max);
+}
+
+Seconds min_step_time(const SearchContext& context, const plan::TrainingConfig& config,
+                      const cost::LayerCosts& prices) {
+  return std::max(cost::min_time(config, context.calibration, prices),
+                  min_time_of_whole_layers(context, config, prices, true));
+}
+
 Seconds min_compute_time(const SearchContext& context, plan::TrainingConfig& config) {
   const bool before = std::exchange(config.plan.sequence_parallel, true);
   if (find_first_violation(config)) config.plan.sequence_parallel = false;
   const plan::CpComm comm = std::exchange(config.plan.cp_comm, kFastestKernels);
   const Seconds min =
-      cost::min_time(config, context.calibration,
-                     estimate_layer_costs(config, cost::Links::none(config, context.calibration),
-                                          context.calibration));
+      min_step_time(context, config,
+                    estimate_layer_costs(config, cost::Links::none(config, context.calibration),
+                                         context.calibration));
   config.plan.sequence_parallel = before;
   config.plan.cp_comm = comm;
   return min;

@@ -2,9 +2,11 @@
 // less. The bounds of a whole step are cost/step.h's.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "rankwright/cost/layer_costs.h"
+#include "rankwright/pipeline/order.h"
 #include "rankwright/search/node_space.h"
 
 namespace rankwright::search {
@@ -12,6 +14,17 @@ namespace rankwright::search {
 /// A context-parallel algorithm whose attention kernels no other's are faster than. A ring works on
 /// shorter blocks of keys and combines their outputs.
 inline constexpr plan::CpComm kFastestKernels = plan::CpComm::all_gather;
+
+/// Returns a lower bound of the step time over all stage splits: layers are not divided. If a kind
+/// has n layers, some pp rank has at least n / pp, rounded up, and runs them for every microbatch.
+/// If `halved`, also over DualPipe, where two ranks run each stage for half of the microbatches:
+/// some pair of ranks has at least n / (pp / 2), rounded up, and each of the two runs half.
+Seconds min_time_of_whole_layers(const SearchContext& context, const plan::TrainingConfig& config,
+                                 const cost::LayerCosts& prices, bool halved);
+
+/// Returns a lower bound of the step time over all stages, schedules and ZeRO stages.
+Seconds min_step_time(const SearchContext& context, const plan::TrainingConfig& config,
+                      const cost::LayerCosts& prices);
 
 /// Returns a lower bound of the step time over all orders, context-parallel algorithms, both
 /// choices of sequence parallelism and all of recompute: no communication, and sequence parallelism
@@ -54,12 +67,16 @@ struct PricedOrder {
   cost::LayerCosts prices;
   std::size_t cost_class = 0;     // orders with equal layers and sends share a number
   Seconds min{};                  // lower bound of a step with one chunk per pp rank
+  Seconds whole{}, halved{};      // min_time_of_whole_layers()
   Seconds per_chunk{};            // extra time of sends per additional chunk
   Seconds forward{}, backward{};  // minimum over all layer kinds, with recomputation
   Seconds again{};  // likewise, the recomputation of one layer if not all are recomputed
 
   /// Returns the lower bound of a step with the chunks of `pipe`.
-  Seconds min_with(const Pipe& pipe) const { return min + double(pipe.chunks - 1) * per_chunk; }
+  Seconds min_with(const Pipe& pipe) const {
+    const bool mirror = row(pipe.schedule).stage_order == pipeline::StageOrder::mirror;
+    return std::max(min + double(pipe.chunks - 1) * per_chunk, mirror ? halved : whole);
+  }
 };
 
 /// Layers of a looped pipeline: on its first and its last pp rank, and in the stages that a
