@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <limits>
 
 #include "rankwright/base/check.h"
 
@@ -33,22 +34,31 @@ constexpr ReducingSwitch kReducingSwitches[] = {{"hopper", 5}, {"blackwell", 6}}
 /// NVLink on a switch has 200 GB/s (H800); PCIe 6.0 has 121.
 constexpr BytesPerSecond kMinSwitchRate = 150.0_GBps;
 
+/// Returns a / b, rounded up. Counts of members fit into 32 bits, where a division takes a fraction
+/// of the time. Requires: a >= 0, b >= 1.
+i64 divide_up(i64 a, i64 b) {
+  constexpr i64 kSmall = std::numeric_limits<std::uint32_t>::max();
+  if (a > kSmall || b > kSmall) return ceil_div(a, b);
+  const std::uint32_t n = std::uint32_t(a), d = std::uint32_t(b);
+  return i64{n / d} + (n % d > 0 ? 1 : 0);
+}
+
 /// The distribution of one group over the network levels that it crosses.
 struct GroupTopology {
-  struct Part {
-    i64 below = 1;    // members per domain of the level below
-    i64 domains = 1;  // domains of the level below that are joined here
-    Seconds latency{};
-    double all = 0;   // seconds per byte on the link of a domain below, using all members' NICs
-    double rail = 0;  // seconds per byte, using at most kRails NICs
-    double one = 0;   // seconds per byte for a message of one member
-    double nic = 0;   // seconds per byte on the NIC of one member; 0 if members share a link
-    i64 fewest = 1;   // members in the domain of the level below that has fewest
+  struct Part {   // without initializers: only the levels that the group crosses are filled in
+    i64 below;    // members per domain of the level below
+    i64 domains;  // domains of the level below that are joined here
+    Seconds latency;
+    double all;    // seconds per byte on the link of a domain below, using all members' NICs
+    double rail;   // seconds per byte, using at most kRails NICs
+    double one;    // seconds per byte for a message of one member
+    double nic;    // seconds per byte on the NIC of one member; 0 if members share a link
+    i64 fewest;    // members in the domain of the level below that has fewest
+    i64 occupied;  // domains of this level that have members
   };
-  std::array<Part, cluster::kMaxLevels> parts{};  // by level
-  int levels = 0;                                 // number of levels crossed
+  std::array<Part, cluster::kMaxLevels> parts;  // by level, of those that the group crosses
+  int levels = 0;                               // number of levels crossed
   i64 size = 1;
-  std::array<i64, cluster::kMaxLevels> domains{};  // by level: domains that have members
   i64 reducing = 0;    // members per domain if its switch reduces; else 0
   double reduced = 0;  // seconds per byte reduced by a switch
   bool mpi = false;    // between CPUs: MPI rings with a single protocol (C9)
@@ -76,9 +86,10 @@ GroupTopology find_topology(const mesh::Span& span, const cluster::Cluster& clus
     GroupTopology::Part& part = topology.parts[std::size_t(k)];
     part.below = k == 0 ? 1 : span.inside[std::size_t(k) - 1];
     part.fewest = k == 0 ? 1 : std::max<i64>(1, span.min[std::size_t(k) - 1]);
-    part.domains = ceil_div(span.inside[std::size_t(k)], part.below);
+    part.domains = divide_up(span.inside[std::size_t(k)], part.below);
     part.latency = level.latency;
-    topology.domains[std::size_t(k)] = ceil_div(span.size, span.inside[std::size_t(k)]);
+    part.occupied = divide_up(span.size, span.inside[std::size_t(k)]);
+    part.all = part.rail = part.one = part.nic = 0;
     const i64 sharers = span.sharers[std::size_t(k)];
     if (sharers > 0 && part.below < span.size) {
       const double reached =
@@ -136,7 +147,7 @@ CostTerms ring(plan::Op op, const GroupTopology& topology) {
   const double moved = rounds(op) * double(topology.size - 1) / double(topology.size);
   for (int k = 0; k < topology.levels; ++k) {
     const GroupTopology::Part& part = topology.parts[std::size_t(k)];
-    const double rings = topology.mpi ? double(topology.domains[std::size_t(k)]) : 1;
+    const double rings = topology.mpi ? double(part.occupied) : 1;
     terms.add_latency(k, rounds(op) * rings * double(part.domains - 1) * part.latency);
     terms.add_link(k, moved * part.rail);
   }
@@ -176,7 +187,7 @@ void tree_outside(CostTerms& terms, const GroupTopology& topology) {
     const GroupTopology::Part& part = topology.parts[std::size_t(k)];
     const int deep = std::bit_width(std::uint64_t(part.domains - 1));  // ceil(log2 domains)
     terms.add_latency(k, 2 * deep * part.latency);
-    terms.add_link(k, (ceil_div(topology.size, part.below) == 2 ? 1 : 2) * part.rail);
+    terms.add_link(k, (divide_up(topology.size, part.below) == 2 ? 1 : 2) * part.rail);
   }
 }
 
@@ -271,6 +282,8 @@ CollectiveCost estimate_collective_cost(plan::Op op, Bytes size, const mesh::Spa
   CollectiveCost best;
   for (const Row& row : kAlgorithmRows) {
     if (row.terms == nullptr) continue;
+    // On one level it takes the time of a ring.
+    if (row.algorithm == Algorithm::hierarchical && topology.levels == 1) continue;
     const CostTerms terms = row.terms(op, topology);
     if (!terms.possible) continue;
     const CollectiveCost cost = finish(row.algorithm, terms, size, topology, constants);

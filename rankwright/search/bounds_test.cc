@@ -3,8 +3,10 @@
 #include <rapidcheck/gtest.h>
 
 #include "rankwright/catalog/catalog.h"
+#include "rankwright/cost/memory/memory.h"
 #include "rankwright/cost/step.h"
 #include "rankwright/search/explore.h"
+#include "rankwright/search/lower_bounds.h"
 #include "tests/support/brute_force.h"
 #include "tests/support/problems.h"
 #include "tests/support/timed_configs.h"
@@ -33,6 +35,43 @@ RC_GTEST_PROP(Bounds, StepTakesAtLeastTheTimeOfItsLayers, ()) {
   const Seconds min = min_time(config, catalog::get_calibration(), prices);
   const Seconds total = cost::estimate_step_time(config, catalog::get_calibration()).total();
   RC_ASSERT(min <= (1 + kRounding) * total);
+}
+
+RC_GTEST_PROP(Bounds, StepTakesAtLeastTheTimeOfTheRankWithTheMostLayers, ()) {
+  const rankwright::plan::TrainingConfig config = make_random_config();
+  const cost::LayerCosts prices = estimate_layer_costs(
+      config, cost::Links(config, catalog::get_calibration()), catalog::get_calibration());
+  const Problem problem = make_problem(config);
+  const SearchContext context = make_context(problem, catalog::get_calibration(), {});
+  const Seconds total = cost::estimate_step_time(config, catalog::get_calibration()).total();
+  const Seconds halved = min_time_of_whole_layers(context, config, prices, true);
+  const Seconds whole = min_time_of_whole_layers(context, config, prices, false);
+  RC_ASSERT(halved <= (1 + kRounding) * total);
+  RC_ASSERT(halved <= (1 + kRounding) * whole);
+  if (!config.plan.mirrored()) {
+    RC_ASSERT(whole <= (1 + kRounding) * total);
+  }
+}
+
+TEST(Bounds, LayersAreNotDividedAmongRanks) {
+  // 80 layers on 32 pp ranks: 2.5 per rank, so some rank has 3. With DualPipe, each of a pair of
+  // ranks runs 5 layers for half of the microbatches.
+  plan::TrainingConfig config{.model = *catalog::find_model("llama-3.1-70b"),
+                              .cluster = *catalog::find_cluster("dgx-h100 x 8"),
+                              .job = {},
+                              .plan = {.tp = 2, .pp = 32},
+                              .world = 64};
+  config.job.sequence = 8192;
+  config.job.global_batch = 64;
+  const cluster::Calibration& calibration = catalog::get_calibration();
+  const Problem problem = make_problem(config);
+  const SearchContext context = make_context(problem, calibration, {});
+  const cost::LayerCosts prices =
+      estimate_layer_costs(config, cost::Links::none(config, calibration), calibration);
+  const Seconds whole = min_time_of_whole_layers(context, config, prices, false);
+  const Seconds halved = min_time_of_whole_layers(context, config, prices, true);
+  EXPECT_NEAR(whole / halved, 3 / 2.5, 1e-9);
+  EXPECT_LE(whole, cost::estimate_step_time(config, calibration).total());
 }
 
 RC_GTEST_PROP(Bounds, StepTakesAtLeastTheTimeOfItsLayersAndTheSendsOfItsChunks, ()) {
@@ -146,6 +185,98 @@ TEST(Bounds, CandidatesOfAllNodesAddUpToTheSpace) {
     candidates += sum;
   }
   EXPECT_GT(candidates, 1000);
+}
+
+/// Compares the memory bounds of all pipelines of a node with the memory of each way to shard them.
+/// Returns the number of comparisons.
+i64 compare_memory_bounds(const Problem& problem, const Node& node) {
+  const cluster::Calibration& calibration = catalog::get_calibration();
+  const SearchContext context = make_context(problem, calibration, {});
+  SearchStats stats;
+  const NodeSpace space = make_node_space(context, node, stats);
+  StageSplitCache splits;
+  plan::TrainingConfig config = space.config;
+  i64 compared = 0;
+  for (const i64 size : space.micro_batches)
+    for (const bool sequence_parallel : space.sequence_parallels) {
+      config.plan.micro_batch = size;
+      config.plan.sequence_parallel = sequence_parallel;
+      choose(config.plan, Pipe{});
+      const std::vector<ActivationBytes> activations = estimate_activations(space, config);
+      for (std::size_t k = 0; k < space.recomputes.size(); ++k)
+        for (const Pipe& pipe : space.pipes) {
+          if (!combines(space.recomputes[k], pipe)) continue;
+          choose(config.plan, space.recomputes[k]);
+          choose(config.plan, pipe);
+          choose(config.plan, 0, 0, problem);
+          if (find_first_pipeline_violation(config)) continue;
+          if (pipe.balanced)
+            config.plan.stages = splits.stages(
+                config,
+                estimate_layer_costs(config, cost::Links::none(config, calibration), calibration));
+          if (find_first_violation(config)) continue;
+          for (const Sharding& sharding : space.shardings) {
+            choose(config.plan, sharding.zero, 0, problem);
+            const Bytes real = (1 + kRounding) * cost::fullest(config, calibration).total();
+            const auto text = [&] {
+              return testing::Message()
+                     << "pp " << node.pp << " chunks " << pipe.chunks << " schedule "
+                     << name(pipe.schedule) << " balanced " << pipe.balanced << " recompute " << k
+                     << " ZeRO " << sharding.zero << " microbatch " << size;
+            };
+            EXPECT_LE(min_memory(space, activations[k], pipe), real) << text();
+            EXPECT_LE(min_memory(space, activations[k], pipe, sharding.zero), real) << text();
+            EXPECT_LE(min_memory_on_first_rank(space, activations[k], config, config.stages()),
+                      real)
+                << text();
+            ++compared;
+          }
+        }
+    }
+  return compared;
+}
+
+TEST(Bounds, NoPlanOfDeepSeekV3TakesLessMemoryThanItsBounds) {
+  // Its first three layers are dense and small, so the first pp rank holds less than the mean.
+  plan::TrainingConfig config{.model = *catalog::find_model("deepseek-v3"),
+                              .cluster = *catalog::find_cluster("dgx-h100 x 32"),
+                              .job = {},
+                              .plan = {},
+                              .world = 256};
+  config.job.sequence = 4096;
+  config.job.global_batch = 256;
+  for (const Range& zero : {Range{0, 3}, Range{1, 1}}) {
+    const Problem problem = make_problem(config, {.micro_batch = {1, 1}, .zero = zero});
+    EXPECT_GT(compare_memory_bounds(problem, {.pp = 16, .dp = 16, .ep = 16}), 100);
+    EXPECT_GT(compare_memory_bounds(problem, {.tp = 2, .pp = 8, .dp = 16, .ep = 8}), 100);
+  }
+}
+
+TEST(Bounds, OffloadedActivationsTakeNoDeviceMemory) {
+  plan::TrainingConfig config{.model = *catalog::find_model("llama-3.1-70b"),
+                              .cluster = *catalog::find_cluster("dgx-h100 x 8"),
+                              .job = {},
+                              .plan = {.offload = {.activations = true}},
+                              .world = 64};
+  config.job.sequence = 32768;
+  config.job.global_batch = 64;
+  const Problem problem =
+      make_problem(config, {.micro_batch = {1, 2}, .recompute = plan::Recompute::full});
+  EXPECT_GT(compare_memory_bounds(problem, {.tp = 8, .pp = 8}), 100);
+}
+
+TEST(Bounds, NoPlanTakesLessMemoryThanItsBounds) {
+  i64 compared = 0;
+  for (std::uint64_t seed = 2200; seed < 2220; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Dice dice(seed);
+    Problem one = problems::random_problem(dice);
+    BruteForce force(one, catalog::get_calibration());
+    while (force.count(1500) > 1500) problems::narrow(one.limits, dice);
+    for (const Node& node : list_nodes(one))
+      if (!find_first_violation(config_of(one, node))) compared += compare_memory_bounds(one, node);
+  }
+  EXPECT_GT(compared, 1000);
 }
 
 }  // namespace bounds_test

@@ -1,7 +1,9 @@
 #include "rankwright/search/explore.h"
 
 #include <algorithm>
+#include <array>
 #include <deque>
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -22,6 +24,54 @@ struct BatchLevel {
   std::vector<ActivationBytes> activations;  // by choice of recompute
 };
 
+/// The times of the layers with tensor-parallel communication alone. Neither copied nor moved:
+/// `tensor` refers to the links and to the config, whose degrees, microbatch and sequence
+/// parallelism must not change.
+struct TensorCosts {
+  cost::Links links;
+  cost::TensorComm tensor;
+  cost::LayerCosts costs;
+  Seconds min;  // lower bound of a step
+
+  TensorCosts(const SearchContext& context, const plan::TrainingConfig& config,
+              const mesh::Span& span)
+      : links(make_links(config, span, context.calibration)),
+        tensor(config, links, context.calibration),
+        costs(estimate_layer_costs(config, links, context.calibration)),
+        min(min_step_time(context, config, costs)) {
+    costs.sends.clear();
+  }
+  TensorCosts(const TensorCosts&) = delete;
+  TensorCosts& operator=(const TensorCosts&) = delete;
+
+ private:
+  static cost::Links make_links(const plan::TrainingConfig& config, const mesh::Span& span,
+                                const cluster::Calibration& calibration) {
+    cost::Links links = cost::Links::none(config, calibration);
+    links.set(mesh::GroupKind::tp, span);
+    return links;
+  }
+};
+
+/// Returns the times of the layers of a config whose tensor-parallel groups are those of `known`,
+/// without sends. Outside layers there are no other groups, so these times are equal.
+cost::LayerCosts add_other_groups(const plan::TrainingConfig& config, const cost::Links& links,
+                                  const TensorCosts& known,
+                                  const cluster::Calibration& calibration) {
+  cost::LayerCosts costs = known.costs;
+  const plan::Plan& plan = config.plan;
+  if (plan.cp == 1 && plan.ep == 1 && plan.etp == 1) return costs;
+  for (std::size_t i = 0; i < costs.kinds.size(); ++i) {
+    const model::Layer& layer = config.model.runs[i].layer;
+    std::size_t same = 0;  // an earlier run of equal layers
+    while (same < i && config.model.runs[same].layer != layer) ++same;
+    costs.kinds[i].time = same < i ? costs.kinds[same].time
+                                   : estimate_layer_time(config, layer, costs.rates, links,
+                                                         known.tensor, calibration);
+  }
+  return costs;
+}
+
 /// The times of a BatchLevel's layers that are known so far. They do not depend on whether sends
 /// overlap.
 struct LayerCostCache {
@@ -29,7 +79,7 @@ struct LayerCostCache {
     cost::LayerCosts costs;
     Seconds min{};  // without sends
   };
-  std::vector<std::optional<Seconds>> min_with_tensor;  // bound by PlacedOrder::tensor_placement
+  std::vector<std::unique_ptr<TensorCosts>> tensor;  // by PlacedOrder::tensor_placement
   // By context-parallel algorithm and PlacedOrder::layer_placement.
   std::vector<std::vector<std::optional<Layers>>> layers;
 };
@@ -39,9 +89,9 @@ struct LayerCostCache {
 struct OrderLevel {
   plan::Plan plan;
   ActivationBytes activations;
-  std::vector<PricedOrder> orders;  // lowest bound first
-  cost::LayerCosts unlinked;        // without communication
-  i64 candidates = 0;               // per pipeline
+  std::vector<const PricedOrder*> orders;  // lowest bound first
+  cost::LayerCosts unlinked;               // without communication
+  i64 candidates = 0;                      // per pipeline
   std::size_t num_cost_classes = 0;
 };
 
@@ -62,6 +112,7 @@ struct PipelineLevel {
   plan::Plan plan;
   Pipe pipe;
   StageSet& stages;
+  std::array<Bytes, 4> min_memory;    // by ZeRO stage
   std::vector<cost::RankLoad> loads;  // of the ranks that may be the fullest
 };
 
@@ -119,8 +170,8 @@ class NodeSearch {
 
   std::vector<PricedOrder> price_orders(const plan::Plan& plan, i64 candidates_per_shard,
                                         LayerCostCache& cache);
-  std::vector<PricedOrder> order_by_bound(std::vector<PricedOrder> orders, const plan::Plan& plan,
-                                          i64 pipes);
+  std::vector<const PricedOrder*> order_by_bound(std::vector<PricedOrder>& orders,
+                                                 const plan::Plan& plan, i64 pipes);
   std::optional<PipelineLevel> make_pipeline(const OrderLevel& level, const Pipe& pipe);
   StageSet& find_stages(const OrderLevel& level, const Pipe& pipe,
                         const plan::TrainingConfig& config);
@@ -162,11 +213,16 @@ bool NodeSearch::is_refused(const plan::TrainingConfig& config) {
 }
 
 /// Returns the memory of the fullest rank, estimated once per pipeline and way to shard: it does
-/// not depend on the axis order.
+/// not depend on the axis order. If one rank shows that the plan can be skipped, a lower bound.
 Bytes NodeSearch::estimate_memory(const PipelineLevel& level, const Shard& shard,
                                   const plan::TrainingConfig& config) {
   Bytes& total = shard_memory_[shard.at];
-  if (total == kInfiniteBytes) total = fullest(config, calibration_, level.loads).total();
+  if (total != kInfiniteBytes) return total;
+  total = Bytes{};
+  for (const cost::RankLoad& load : level.loads) {
+    total = std::max(total, cost::fullest(config, calibration_, {&load, 1}).total());
+    if (result_.is_too_large(total)) break;
+  }
   return total;
 }
 
@@ -179,6 +235,10 @@ std::vector<FittingShard> NodeSearch::find_fitting(const PipelineLevel& level,
   for (const Shard& shard : order.placed->shards) {
     choose(config.plan, shard.zero, shard.size, problem_);
     if (is_refused(config)) continue;
+    if (result_.is_too_large(level.min_memory[std::size_t(shard.zero)])) {
+      ++result_.stats().memory;
+      continue;
+    }
     const Bytes total = estimate_memory(level, shard, config);
     if (total <= context_.limit)
       fitting.push_back({&shard, total, min});
@@ -263,7 +323,7 @@ std::optional<PipelineLevel> NodeSearch::make_pipeline(const OrderLevel& level, 
   SearchStats& stats = result_.stats();
   const auto all_slower = [&](auto&& bound) {
     return std::all_of(level.orders.begin(), level.orders.end(),
-                       [&](const PricedOrder& one) { return bound(one) > result_.limit(); });
+                       [&](const PricedOrder* one) { return bound(*one) > result_.limit(); });
   };
   if (result_.is_too_large(min_memory(space_, level.activations, pipe))) {
     stats.memory += level.candidates;
@@ -302,19 +362,22 @@ std::optional<PipelineLevel> NodeSearch::make_pipeline(const OrderLevel& level, 
     stats.memory += level.candidates;
     return std::nullopt;
   }
-  return PipelineLevel{.plan = config.plan,
-                       .pipe = pipe,
-                       .stages = set,
-                       .loads = cost::RankLoads(config).peak_candidates()};
+  PipelineLevel pipeline{.plan = config.plan,
+                         .pipe = pipe,
+                         .stages = set,
+                         .min_memory = {},
+                         .loads = cost::RankLoads(config).peak_candidates()};
+  for (int zero = 0; zero < int(pipeline.min_memory.size()); ++zero)
+    pipeline.min_memory[std::size_t(zero)] = min_memory(space_, level.activations, pipe, zero);
+  return pipeline;
 }
 
 void NodeSearch::search_pipeline(const OrderLevel& level, const Pipe& pipe) {
-  if (is_stopped()) return;
   const std::optional<PipelineLevel> pipeline = make_pipeline(level, pipe);
   if (!pipeline) return;
   shard_memory_.assign(space_.shard_sizes.size(), kInfiniteBytes);
   min_ends_.assign(level.num_cost_classes, std::nullopt);
-  for (const PricedOrder& order : level.orders) search_shards(*pipeline, order);
+  for (const PricedOrder* order : level.orders) search_shards(*pipeline, *order);
 }
 
 /// Computes the times of the layers on each order with each context-parallel algorithm, without
@@ -325,14 +388,12 @@ std::vector<PricedOrder> NodeSearch::price_orders(const plan::Plan& plan, i64 ca
   if (space_.orders.empty()) return all;
   SearchStats& stats = result_.stats();
   plan::TrainingConfig& config = config_with(plan);
-  const auto bound_with_tensor = [&](const PlacedOrder& placed) {
-    cost::Links links = cost::Links::none(config, calibration_);
-    links.set(mesh::GroupKind::tp, placed.links.span(mesh::GroupKind::tp));
+  const auto price_with_tensor = [&](const PlacedOrder& placed) {
     const plan::CpComm comm = std::exchange(config.plan.cp_comm, kFastestKernels);
-    const Seconds min =
-        cost::min_time(config, calibration_, estimate_layer_costs(config, links, calibration_));
+    auto costs =
+        std::make_unique<TensorCosts>(context_, config, placed.links.span(mesh::GroupKind::tp));
     config.plan.cp_comm = comm;
-    return min;
+    return costs;
   };
   for (std::size_t k = 0; k < space_.comms.size(); ++k) {
     const plan::CpComm comm = space_.comms[k];
@@ -346,17 +407,16 @@ std::vector<PricedOrder> NodeSearch::price_orders(const plan::Plan& plan, i64 ca
       config.plan.order = placed.order;
       config.plan.dispatcher = placed.dispatcher;
       const i64 candidates = candidates_per_shard * i64(placed.shards.size());
-      std::optional<Seconds>& min_with_tensor = cache.min_with_tensor[placed.tensor_placement];
-      if (!min_with_tensor) min_with_tensor = bound_with_tensor(placed);
-      if (*min_with_tensor > result_.limit()) {
+      std::unique_ptr<TensorCosts>& tensor = cache.tensor[placed.tensor_placement];
+      if (!tensor) tensor = price_with_tensor(placed);
+      if (tensor->min > result_.limit()) {
         stats.pruned += candidates;
         continue;
       }
       std::optional<LayerCostCache::Layers>& layers = cache.layers[k][placed.layer_placement];
       if (!layers) {
-        layers = {estimate_layer_costs(config, placed.links, calibration_)};
-        layers->costs.sends.clear();
-        layers->min = cost::min_time(config, calibration_, layers->costs);
+        layers = {add_other_groups(config, placed.links, *tensor, calibration_)};
+        layers->min = min_step_time(context_, config, layers->costs);
       }
       cost::LayerCosts& prices = layers->costs;
       Seconds min = layers->min;
@@ -379,22 +439,28 @@ std::vector<PricedOrder> NodeSearch::price_orders(const plan::Plan& plan, i64 ca
   return all;
 }
 
-/// Applies the plan's recompute to the times of the orders, drops those that are too slow, and puts
+/// Applies the plan's recompute to the times of the orders. Returns those that are not too slow,
 /// the lowest bound first.
-std::vector<PricedOrder> NodeSearch::order_by_bound(std::vector<PricedOrder> orders,
-                                                    const plan::Plan& plan, i64 pipes) {
+std::vector<const PricedOrder*> NodeSearch::order_by_bound(std::vector<PricedOrder>& orders,
+                                                           const plan::Plan& plan, i64 pipes) {
   const plan::TrainingConfig& config = config_with(plan);
-  std::erase_if(orders, [&](PricedOrder& one) {
+  std::vector<const PricedOrder*> left;
+  left.reserve(orders.size());
+  for (PricedOrder& one : orders) {
     one.prices.recompute(plan);
     one.min = cost::min_time(config, calibration_, one.prices);
+    one.whole = min_time_of_whole_layers(context_, config, one.prices, false);
+    one.halved = min_time_of_whole_layers(context_, config, one.prices, true);
+    if (std::max(one.min, one.halved) > result_.limit()) {
+      result_.stats().pruned += pipes * i64(one.placed->shards.size());
+      continue;
+    }
     set_lightest_layer(one, plan);
-    if (one.min <= result_.limit()) return false;
-    result_.stats().pruned += pipes * i64(one.placed->shards.size());
-    return true;
-  });
-  std::stable_sort(orders.begin(), orders.end(),
-                   [](const PricedOrder& a, const PricedOrder& b) { return a.min < b.min; });
-  return orders;
+    left.push_back(&one);
+  }
+  std::stable_sort(left.begin(), left.end(),
+                   [](const PricedOrder* a, const PricedOrder* b) { return a->min < b->min; });
+  return left;
 }
 
 /// Searches the pipelines with several chunks per pp rank if `chunked`, else those with one. Only
@@ -408,7 +474,7 @@ void NodeSearch::search_orders(const BatchLevel& batch, bool chunked, LayerCostC
   if (pipes.empty()) return;
   plan::Plan plan = batch.plan;
   if (problem_.overlap_chunks) plan.overlap.pp = chunked;
-  const std::vector<PricedOrder> evaluated =
+  std::vector<PricedOrder> evaluated =
       price_orders(plan, count_combinations(space_.recomputes, pipes), cache);
   if (evaluated.empty()) return;
   plan.order = mesh::kDefaultOrder;
@@ -417,6 +483,7 @@ void NodeSearch::search_orders(const BatchLevel& batch, bool chunked, LayerCostC
   cost::LayerCosts unlinked = estimate_layer_costs(
       config_with(plan), cost::Links::none(scratch_, calibration_), calibration_);
   for (std::size_t k = 0; k < space_.recomputes.size(); ++k) {
+    if (is_stopped()) return;
     std::vector<Pipe> some = pipes;
     std::erase_if(some, [&](const Pipe& pipe) { return !combines(space_.recomputes[k], pipe); });
     if (some.empty()) continue;
@@ -427,7 +494,7 @@ void NodeSearch::search_orders(const BatchLevel& batch, bool chunked, LayerCostC
                      .orders = order_by_bound(evaluated, plan, i64(some.size())),
                      .unlinked = unlinked,
                      .num_cost_classes = evaluated.size()};
-    for (const PricedOrder& one : level.orders) level.candidates += i64(one.placed->shards.size());
+    for (const PricedOrder* one : level.orders) level.candidates += i64(one->placed->shards.size());
     if (level.orders.empty()) continue;
     stage_sets_.clear();
     for (const Pipe& pipe : some) search_pipeline(level, pipe);
@@ -465,7 +532,7 @@ void NodeSearch::search_micro_batch(i64 size) {
       continue;
     }
     LayerCostCache cache;
-    cache.min_with_tensor.resize(space_.num_tensor_placements);
+    cache.tensor.resize(space_.num_tensor_placements);
     cache.layers.resize(space_.comms.size());
     for (auto& by_placement : cache.layers) by_placement.resize(space_.num_layer_placements);
     for (const bool chunked : {false, true}) search_orders(batch, chunked, cache);

@@ -2,9 +2,11 @@
 // less. The bounds of a whole step are cost/step.h's.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "rankwright/cost/layer_costs.h"
+#include "rankwright/pipeline/order.h"
 #include "rankwright/search/node_space.h"
 
 namespace rankwright::search {
@@ -13,19 +15,32 @@ namespace rankwright::search {
 /// shorter blocks of keys and combines their outputs.
 inline constexpr plan::CpComm kFastestKernels = plan::CpComm::all_gather;
 
+/// Returns a lower bound of the step time over all stage splits: layers are not divided. If a kind
+/// has n layers, some pp rank has at least n / pp, rounded up, and runs them for every microbatch.
+/// If `halved`, also over DualPipe, where two ranks run each stage for half of the microbatches:
+/// some pair of ranks has at least n / (pp / 2), rounded up, and each of the two runs half.
+Seconds min_time_of_whole_layers(const SearchContext& context, const plan::TrainingConfig& config,
+                                 const cost::LayerCosts& prices, bool halved);
+
+/// Returns a lower bound of the step time over all stages, schedules and ZeRO stages.
+Seconds min_step_time(const SearchContext& context, const plan::TrainingConfig& config,
+                      const cost::LayerCosts& prices);
+
 /// Returns a lower bound of the step time over all orders, context-parallel algorithms, both
 /// choices of sequence parallelism and all of recompute: no communication, and sequence parallelism
 /// where it is allowed. `config` is changed meanwhile and restored.
 Seconds min_compute_time(const SearchContext& context, plan::TrainingConfig& config);
 
-/// Returns a lower bound of the fullest rank's model states: the mean over ranks, sharded as far as
-/// the node's choices allow.
-Bytes min_states(const NodeSpace& space);
+/// Computes lower bounds of the model states, sharded as far as the node's choices allow. The
+/// fullest rank has at least those of the mean rank.
+StateBounds bound_states(const NodeSpace& space);
 
-/// Activations that one microbatch keeps until its backward.
+/// Activations that one microbatch keeps on the device until its backward.
 struct ActivationBytes {
-  Bytes kept{};      // sum over all layers
-  Bytes lightest{};  // of the layer with the fewest
+  Bytes kept{};                 // sum over all layers
+  std::vector<Bytes> before{};  // by layer: of all layers before it
+  // Likewise, what is saved if these layers are recomputed; empty unless only some are.
+  std::vector<Bytes> saved_before{};
 };
 /// Computes the activations of each of NodeSpace::recomputes, with the microbatch and the
 /// sequence parallelism of `config`, which is changed meanwhile and restored.
@@ -33,11 +48,15 @@ std::vector<ActivationBytes> estimate_activations(const NodeSpace& space,
                                                   plan::TrainingConfig& config);
 
 /// Returns a lower bound of the fullest pp rank's memory: the mean over ranks of the model states
-/// and of the activations of one microbatch, which all exist when its last forward ends.
+/// and of the activations of one microbatch, which all exist when its last forward ends. Over all
+/// ZeRO stages, or for one.
 Bytes min_memory(const NodeSpace& space, const ActivationBytes& activations, const Pipe& pipe);
+Bytes min_memory(const NodeSpace& space, const ActivationBytes& activations, const Pipe& pipe,
+                 int zero);
 
-/// Returns a lower bound of the memory of pp rank 0: its microbatches in flight, each with the
-/// activations of the rank's smallest chunk. Requires: `stages` are those of `config`.
+/// Returns a lower bound of the memory of pp rank 0, over all ZeRO stages: the states of its
+/// layers, and its microbatches in flight, each with the activations of the rank's smallest chunk.
+/// Requires: `stages` are those of `config`.
 Bytes min_memory_on_first_rank(const NodeSpace& space, const ActivationBytes& activations,
                                const plan::TrainingConfig& config, const plan::Stages& stages);
 
@@ -48,12 +67,16 @@ struct PricedOrder {
   cost::LayerCosts prices;
   std::size_t cost_class = 0;     // orders with equal layers and sends share a number
   Seconds min{};                  // lower bound of a step with one chunk per pp rank
+  Seconds whole{}, halved{};      // min_time_of_whole_layers()
   Seconds per_chunk{};            // extra time of sends per additional chunk
   Seconds forward{}, backward{};  // minimum over all layer kinds, with recomputation
   Seconds again{};  // likewise, the recomputation of one layer if not all are recomputed
 
   /// Returns the lower bound of a step with the chunks of `pipe`.
-  Seconds min_with(const Pipe& pipe) const { return min + double(pipe.chunks - 1) * per_chunk; }
+  Seconds min_with(const Pipe& pipe) const {
+    const bool mirror = row(pipe.schedule).stage_order == pipeline::StageOrder::mirror;
+    return std::max(min + double(pipe.chunks - 1) * per_chunk, mirror ? halved : whole);
+  }
 };
 
 /// Layers of a looped pipeline: on its first and its last pp rank, and in the stages that a

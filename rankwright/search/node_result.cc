@@ -23,7 +23,7 @@ bool NodeResult::can_prune(Seconds min, plan::Recompute recompute, int zero, Byt
 
 void NodeResult::reject(const plan::Plan& plan, Bytes memory) {
   ++out_.stats.memory;
-  if (memory >= leanest_) return;
+  if (best_ < kInfiniteTime || memory >= leanest_) return;
   leanest_ = memory;
   out_.leanest = {plan, {}, memory};
 }

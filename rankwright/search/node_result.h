@@ -26,7 +26,7 @@ class NodeResult {
   /// the fastest of its family, nor on the Pareto front of time and memory.
   bool can_prune(Seconds min, plan::Recompute recompute, int zero, Bytes memory) const;
 
-  /// Counts a plan that does not fit, and keeps it if it is the leanest.
+  /// Counts a plan that does not fit, and keeps it if it is the leanest and none is known to fit.
   void reject(const plan::Plan& plan, Bytes memory);
   /// Counts a plan that fits, and keeps it if it is within the windows.
   void add(const plan::Plan& plan, Seconds time, Bytes memory);

@@ -2,6 +2,7 @@
 // their groups, and the ways to shard on each. Computed once per node.
 #pragma once
 
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,14 @@ struct PlacedOrder {
   i64 broken = 0;                    // ways to shard that violate a constraint
 };
 
+/// Lower bounds of the model states of a node's pp ranks.
+struct StateBounds {
+  std::array<Bytes, 4> mean{};  // of the mean rank, by ZeRO stage; infinite if it is not searched
+  Bytes min{};                  // minimum of these
+  std::vector<Bytes>
+      before{};  // by layer: of all layers before it on one rank, with any ZeRO stage
+};
+
 /// All choices of one node. Immutable once it is made.
 struct NodeSpace {
   const SearchContext& context;
@@ -47,7 +56,7 @@ struct NodeSpace {
   std::size_t num_layer_placements = 0, num_tensor_placements = 0;
   std::vector<std::pair<int, i64>> shard_sizes{};  // ZeRO stage and shard size, of any order
   i64 num_shards = 0;                              // summed over orders
-  Bytes min_states{};  // lower bound of the model states of the fullest rank
+  StateBounds states{};
 
   const Problem& problem() const { return context.problem; }
   /// Returns the number of candidates per axis order and way to shard.

@@ -165,7 +165,7 @@ NodeSpace make_node_space(const SearchContext& context, const Node& node, Search
   drop_refused_pipes(space, stats);
   enumerate_orders(space, stats);
   space.config.plan = simplest;
-  space.min_states = min_states(space);
+  space.states = bound_states(space);
   return space;
 }
 

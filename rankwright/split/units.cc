@@ -81,11 +81,16 @@ Ahead look_ahead(const Line& line) {
   for (i64 s = line.stages() - 1; s >= 0; --s) {
     const std::vector<char>& next = ahead[std::size_t(s) + 1];
     for (std::size_t p = 0; p < next.size(); ++p) good[p + 1] = good[p] + next[p];
+    const i64 max_weight = line.max_weight(s), team = line.team(s);
+    const auto fits = [&](i64 first, i64 past) {
+      return line.weight(first, past) <= max_weight &&
+             line.memory(team, first, past) <= line.max_memory();
+    };
     // The farthest end only moves forward with the first item, so a stage takes one pass.
     i64 end = 0;
     for (i64 p = 0; p < all; ++p) {
       end = std::max(end, p);
-      while (end < all && line.fits(s, p, end + 1)) ++end;
+      while (end < all && fits(p, end + 1)) ++end;
       ahead[std::size_t(s)][std::size_t(p)] =
           good[std::size_t(end) + 1] - good[std::size_t(p) + 1] > 0;
     }
