@@ -148,7 +148,6 @@ inline std::string refusal(const Script& s, Number world, bool hopper) {
   if (experts > 0 && s.number("moe-ffn-hidden-size", 0) % etp != 0) return "expert ffn";
   if (experts > 0 && s.number("moe-shared-expert-intermediate-size", 0) % tp != 0) return "shared";
   if (ep > 1 && (experts == 0 || experts % ep != 0)) return "experts";
-  if (ep > 1 && s.has("fp16")) return "experts in fp16";
   if (s.number("max-position-embeddings", 0) < sequence) return "positions";
   if (mtp > 0 && s.word("position-embedding-type") == "learned_absolute") return "mtp positions";
 

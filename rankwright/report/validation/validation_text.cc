@@ -127,9 +127,16 @@ std::string write_totals(const validate::Validation& v, const Paint& paint) {
 
 std::string write_mechanisms(const validate::Score& s, const Paint& paint) {
   if (s.sparse_mechanisms.empty()) return {};
-  Table table = make_error_table("MoE by");
-  for (const validate::MechanismErrors& m : s.sparse_mechanisms)
-    add_errors(table, fmt::format("{} {}", m.mechanism, m.errors.name), m.errors);
+  Table table{
+      {{"MoE by"}, {""}, {"rows", kRight}, {"MAPE", kRight}, {"bias", kRight}, {"p90", kRight}}};
+  std::string_view last;
+  for (const validate::MechanismErrors& m : s.sparse_mechanisms) {
+    table.rows.push_back({m.mechanism == last ? "" : std::string(m.mechanism), m.errors.name,
+                          count(m.errors.rows), format_exact_percent(m.errors.mean_absolute),
+                          format_signed_percent(m.errors.bias),
+                          format_exact_percent(m.errors.p90)});
+    last = m.mechanism;
+  }
   return "\n" + table.text(paint);
 }
 
