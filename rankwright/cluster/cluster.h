@@ -68,12 +68,21 @@ inline constexpr std::size_t kMaxLevels = 8;
 /// are spread unevenly over levels are counted one by one, so the number must be bounded.
 inline constexpr i64 kMaxDevices = i64{1} << 22;
 
+/// The host (operating system) of some devices. A figure of 0 is not stated.
+struct Host {
+  Bytes memory{};
+  BytesPerSecond link{};  // between a device and its host, per direction: PCIe or NVLink-C2C
+
+  friend bool operator==(const Host&, const Host&) = default;
+};
+
 /// Equal devices and the levels that connect them.
 struct Cluster {
   std::string name{};
   Device device{};
   std::vector<Level> levels{};  // innermost first; 1 to kMaxLevels
   i64 host_devices = 0;         // devices per host (operating system): 8, or 4 of an NVL72's 72
+  Host host{};
 
   /// Returns the number of devices in one domain of `level`; domain(-1) is 1. Requires: the product
   /// of the arities fits in 64 bits (checked where they are read).

@@ -74,6 +74,10 @@ std::string write_cluster_map(const cluster::Cluster& c, std::size_t column) {
     map += fmt::format("\n{:{}}- {}", "", column + 2, write_level(l));
   if (c.host_devices != c.levels.front().arity)
     add_line(map, column, "host_devices", std::to_string(c.host_devices));
+  if (c.host.memory > Bytes{})
+    add_line(map, column, "host_memory", write_yaml_value(c.host.memory));
+  if (c.host.link > BytesPerSecond{})
+    add_line(map, column, "host_link", write_yaml_value(c.host.link));
   return map;
 }
 

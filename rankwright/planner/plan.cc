@@ -9,6 +9,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
+#include "rankwright/cost/memory/offload_time.h"
 #include "rankwright/planner/plan/plan_defaults.h"
 #include "rankwright/planner/plan/plan_hosts.h"
 #include "rankwright/planner/plan/plan_options.h"
@@ -146,6 +147,13 @@ void choose_largest(PlanAnswer& answer, Objective objective, const SearchRun& ru
   run.begin("searching");
 }
 
+/// Returns whether a host has the memory that its ranks offload to it, as far as it is stated.
+bool fits_host(const search::EvaluatedPlan& plan) {
+  const Bytes stated = plan.config.cluster.host.memory;
+  const i64 ranks = cost::count_host_ranks(plan.config);
+  return stated == Bytes{} || double(ranks) * plan.estimate.memory.host <= stated;
+}
+
 /// Searches again with states on the host if nothing fits otherwise, moving as little as possible.
 void allow_offload(PlanAnswer& answer, const SearchRun& run) {
   if (answer.answer.best || !answer.answer.complete || answer.answer.stats.memory == 0) return;
@@ -155,7 +163,7 @@ void allow_offload(PlanAnswer& answer, const SearchRun& run) {
     search::Problem changed = apply_saving(answer.problem, row);
     search::Answer found =
         find_possible_answer(changed, select_calibration(changed.config), run.options());
-    if (!found.best) continue;
+    if (!found.best || !fits_host(*found.best)) continue;
     answer.problem = std::move(changed);
     answer.answer = std::move(found);
     answer.offloaded = &row;
@@ -172,7 +180,10 @@ void look_around(PlanAnswer& answer, bool trade_offs, const SearchRun& run) {
     if (!found.complete || found.stats.memory == 0) return;
     run.begin_shown("nothing fits; looking for settings that save memory");
     answer.savings = find_savings(answer.problem, [&](const search::Problem& problem) {
-      return run.stopped() ? std::nullopt : find_fastest_plan(problem, constants, run.options());
+      std::optional<search::EvaluatedPlan> fastest;
+      if (!run.stopped()) fastest = find_fastest_plan(problem, constants, run.options());
+      if (fastest && !fits_host(*fastest)) fastest.reset();
+      return fastest;
     });
     if (!answer.hosts) answer.fewest = find_larger(answer.problem, run);
     return;

@@ -104,16 +104,38 @@ std::optional<Finding> check_fits_with_margin(const Subject& subject) {
   return finding;
 }
 
+/// Returns the memory of a host that the plan offloads to, for all of its ranks.
+Bytes count_host_memory(const plan::TrainingConfig& s) {
+  if (!s.plan.offload.any() || s.reference_model) return {};
+  const cost::MemoryEstimate now = cost::fullest(s, select_calibration(s));
+  return double(cost::count_host_ranks(s)) * now.host;
+}
+
+std::string describe_host_memory(const plan::TrainingConfig& s, Bytes all) {
+  const i64 ranks = cost::count_host_ranks(s);
+  return fmt::format("{} per rank, {} per node with {}: {}", show_memory(all / double(ranks)),
+                     show_memory(all), plural(ranks, "rank", "ranks"), show(s.plan.offload));
+}
+
+bool exceeds_host(const plan::TrainingConfig& s, Bytes all) {
+  return s.cluster.host.memory > Bytes{} && all > s.cluster.host.memory;
+}
+
 std::optional<Finding> check_offload(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
-  if (!s.plan.offload.any() || s.reference_model) return std::nullopt;
-  const cost::MemoryEstimate now = cost::fullest(s, select_calibration(s));
-  if (now.host <= Bytes{}) return std::nullopt;
-  const i64 ranks = cost::count_host_ranks(s);
-  return Finding{.detail = fmt::format("{} per rank, {} per node with {}: {}",
-                                       show_memory(now.host), show_memory(double(ranks) * now.host),
-                                       plural(ranks, "rank", "ranks"), show(s.plan.offload)),
-                 .key = "parallelism.offload"};
+  const Bytes all = count_host_memory(s);
+  if (all <= Bytes{} || exceeds_host(s, all)) return std::nullopt;
+  return Finding{.detail = describe_host_memory(s, all), .key = "parallelism.offload"};
+}
+
+std::optional<Finding> check_host(const Subject& subject) {
+  const plan::TrainingConfig& s = subject.config;
+  const Bytes all = count_host_memory(s);
+  if (!exceeds_host(s, all)) return std::nullopt;
+  return Finding{.detail = fmt::format("{}, but a host has {}", describe_host_memory(s, all),
+                                       show_memory(s.cluster.host.memory)),
+                 .key = "parallelism.offload",
+                 .hint = "offload less, or shard over more ranks"};
 }
 
 /// Returns the key of an offload or of a format of frozen weights that has no effect; empty if all
@@ -267,6 +289,21 @@ constexpr Rule kRules[] = {
      Target::any,
      Rule::When::without_violations,
      check_idle_settings},
+    {{"RW0207", Severity::error, "the plan does not fit in host memory",
+      "What all ranks of a host offload exceeds `host_memory` of the cluster file. The operating "
+      "system, the data loader and the file cache need room beside it.",
+      "Offload less (`offload: {optimizer: 0.5}`), or shard over more ranks.",
+      "docs/reference/formulas.md, M31",
+      "world_size: 8\n"
+      "model: llama-3.1-8b\n"
+      "cluster: {device: a100-80g, host_memory: 64 GiB, levels: [{name: nvlink, arity: 8, "
+      "bandwidth: 300 GB/s, latency: 2 us}]}\n"
+      "parallelism: {tp_size: 1, dp_size: 8, order: tp-dp-pp, zero_stage: 3, offload: {optimizer: "
+      "true}}\n"
+      "job: {sequence: 2048}\n"},
+     Target::any,
+     Rule::When::without_violations,
+     check_host},
 };
 
 }  // namespace

@@ -217,6 +217,8 @@ def cluster(root):
             "device": {"anyOf": [{"type": "string"}, described]},
             "levels": levels,
             "host_devices": whole(1, limits["kMaxDevices"]),
+            "host_memory": quantity(root, "parse_bytes"),
+            "host_link": quantity(root, "parse_bandwidth"),
         },
         "required": ["device", "levels"],
     }

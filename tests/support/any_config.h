@@ -77,6 +77,7 @@ inline cluster::Cluster random_cluster(i64 world) {
     cluster.levels.push_back(random_level(arity));
   cluster.levels.push_back(random_level(ceil_div(world, cluster.devices())));
   cluster.host_devices = *rc::gen::elementOf(list_divisors(cluster.devices()));
+  if (coin()) cluster.host = {.memory = {2e12}, .link = {55e9}};
   return cluster;
 }
 

@@ -74,7 +74,9 @@ BytesPerSecond find_host_bandwidth(const cluster::Device& device) {
 OffloadTime estimate_offload_time(const plan::TrainingConfig& config, const OffloadingRank& on) {
   if (!config.plan.offload.any()) return {};
   const HostWork work = count_host_work(config, on);
-  const BytesPerSecond link = find_host_bandwidth(config.cluster.device);
+  const BytesPerSecond stated = config.cluster.host.link;
+  const BytesPerSecond link =
+      stated > BytesPerSecond{} ? stated : find_host_bandwidth(config.cluster.device);
   const double m = double(config.microbatches());
   // The ranks of a host share its cores.
   const Seconds updates{work.updates * double(count_host_ranks(config)) / kHostUpdates};

@@ -35,6 +35,17 @@ TEST(OffloadTime, OptimizerOfEightBillionParameters) {
   EXPECT_NEAR(time.overlapped.value, 0.1, 1e-9);
 }
 
+// A link that the cluster states replaces that of the device: 27 GB/s twice as fast.
+TEST(OffloadTime, LinkOfTheCluster) {
+  plan::TrainingConfig config = offloaded();
+  config.plan.offload = {.parameters = true};
+  config.plan.zero = 3;
+  const OffloadingRank on{.share = {.dense = 8'030'261'248}};
+  const Seconds usual = estimate_offload_time(config, on).exposed;
+  config.cluster.host.link = 54.0_GBps;
+  EXPECT_NEAR(estimate_offload_time(config, on).exposed / usual, 0.5, 1e-9);
+}
+
 // Half of it takes half as long; parameters are read twice per micro-batch.
 TEST(OffloadTime, FractionAndParameters) {
   plan::TrainingConfig config = offloaded();

@@ -88,6 +88,20 @@ TEST(ClusterFile, ReadsEveryKey) {
                           .name = "mine", .device = device, .levels = {level}, .host_devices = 4}));
 }
 
+TEST(ClusterFile, MemoryAndLinkOfAHost) {
+  Diagnostics findings;
+  const std::optional<cluster::Cluster> cluster = read_cluster_file(
+      "device: h100-sxm\nhost_memory: 2 TB\nhost_link: 55 GB/s\n"
+      "levels: [{arity: 8, bandwidth: 450 GB/s}]\n",
+      "c.yaml", findings);
+  ASSERT_TRUE(cluster.has_value());
+  EXPECT_EQ(cluster->host, (cluster::Host{.memory = {2e12}, .link = 55.0_GBps}));
+  EXPECT_FALSE(read_cluster_file("device: h100-sxm\nhost_memory: 2\n"
+                                 "levels: [{arity: 8, bandwidth: 450 GB/s}]\n",
+                                 "c.yaml", findings)
+                   .has_value());
+}
+
 TEST(ClusterFile, MissingUnit_IsRejected) {
   golden::expect(
       "import/cluster-file-units.txt",

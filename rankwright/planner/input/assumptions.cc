@@ -56,6 +56,7 @@ constexpr GroundRow kGrounds[] = {
     {"RW0126", {"model", "parallelism.bucket_size"}},
     {"RW0127", {"model"}},
     {"RW0201", {"cluster", kWorld, kMicroBatch, kTp, kCp, kPp, kEp, "parallelism.zero_stage"}},
+    {"RW0207", {kWorld, kMicroBatch, kTp, kCp, kPp, "parallelism.zero_stage"}},
     {"RW0502", {"model", kTp, kCp, kEp, kEtp}},
     {"RW0503", {"model", kPp, kChunks}},
     {"RW0505", {kBatch, kWorld, kMicroBatch, kPp}},

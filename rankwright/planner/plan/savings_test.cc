@@ -82,6 +82,20 @@ TEST(AllowOffload, IsUsedOnlyIfNothingFits) {
   EXPECT_FALSE(small->best().config.plan.offload.any());
 }
 
+// 8 billion parameters have 96 GB of fp32 weights and moments, more than the host's 64.
+TEST(AllowOffload, KeepsToTheMemoryOfTheHost) {
+  PlanRequest request = ask("llama-3.1-8b", "small_host.yaml", rules::Target::deepspeed);
+  request.files = [](const std::string&) -> Result<std::string> {
+    return "device: rtx-4090\nhost_memory: 64 GB\n"
+           "levels: [{name: pcie, arity: 2, bandwidth: 25 GB/s, latency: 5 us}]\n";
+  };
+  request.allow_offload = true;
+  const Outcome<PlanAnswer> answer = find_plan(request);
+  ASSERT_TRUE(answer);
+  EXPECT_FALSE(answer->answer.best);
+  EXPECT_THAT(names(*answer), Not(Contains("optimizer and parameter offload")));
+}
+
 // The longest sequence fits with margin, and 1,024 tokens more do not.
 TEST(Objective, LongestSequence) {
   PlanRequest request = ask("llama-3.2-1b", "rtx-4090", rules::Target::accelerate);
