@@ -373,6 +373,7 @@ std::optional<PipelineLevel> NodeSearch::make_pipeline(const OrderLevel& level, 
 }
 
 void NodeSearch::search_pipeline(const OrderLevel& level, const Pipe& pipe) {
+  if (is_stopped()) return;
   const std::optional<PipelineLevel> pipeline = make_pipeline(level, pipe);
   if (!pipeline) return;
   shard_memory_.assign(space_.shard_sizes.size(), kInfiniteBytes);
