@@ -147,13 +147,6 @@ void choose_largest(PlanAnswer& answer, Objective objective, const SearchRun& ru
   run.begin("searching");
 }
 
-/// Returns whether a host has the memory that its ranks offload to it, as far as it is stated.
-bool fits_host(const search::EvaluatedPlan& plan) {
-  const Bytes stated = plan.config.cluster.host.memory;
-  const i64 ranks = cost::count_host_ranks(plan.config);
-  return stated == Bytes{} || double(ranks) * plan.estimate.memory.host <= stated;
-}
-
 /// Searches again with states on the host if nothing fits otherwise, moving as little as possible.
 void allow_offload(PlanAnswer& answer, const SearchRun& run) {
   if (answer.answer.best || !answer.answer.complete || answer.answer.stats.memory == 0) return;
@@ -163,7 +156,8 @@ void allow_offload(PlanAnswer& answer, const SearchRun& run) {
     search::Problem changed = apply_saving(answer.problem, row);
     search::Answer found =
         find_possible_answer(changed, select_calibration(changed.config), run.options());
-    if (!found.best || !fits_host(*found.best)) continue;
+    if (!found.best || exceeds_host_memory(found.best->config, found.best->estimate.memory))
+      continue;
     answer.problem = std::move(changed);
     answer.answer = std::move(found);
     answer.offloaded = &row;
@@ -182,7 +176,8 @@ void look_around(PlanAnswer& answer, bool trade_offs, const SearchRun& run) {
     answer.savings = find_savings(answer.problem, [&](const search::Problem& problem) {
       std::optional<search::EvaluatedPlan> fastest;
       if (!run.stopped()) fastest = find_fastest_plan(problem, constants, run.options());
-      if (fastest && !fits_host(*fastest)) fastest.reset();
+      if (fastest && exceeds_host_memory(fastest->config, fastest->estimate.memory))
+        fastest.reset();
       return fastest;
     });
     if (!answer.hosts) answer.fewest = find_larger(answer.problem, run);

@@ -104,35 +104,27 @@ std::optional<Finding> check_fits_with_margin(const Subject& subject) {
   return finding;
 }
 
-/// Returns the memory of a host that the plan offloads to, for all of its ranks.
-Bytes count_host_memory(const plan::TrainingConfig& s) {
-  if (!s.plan.offload.any() || s.reference_model) return {};
-  const cost::MemoryEstimate now = cost::fullest(s, select_calibration(s));
-  return double(cost::count_host_ranks(s)) * now.host;
-}
-
-std::string describe_host_memory(const plan::TrainingConfig& s, Bytes all) {
+std::string describe_host_memory(const plan::TrainingConfig& s, const cost::MemoryEstimate& now) {
   const i64 ranks = cost::count_host_ranks(s);
-  return fmt::format("{} per rank, {} per node with {}: {}", show_memory(all / double(ranks)),
-                     show_memory(all), plural(ranks, "rank", "ranks"), show(s.plan.offload));
-}
-
-bool exceeds_host(const plan::TrainingConfig& s, Bytes all) {
-  return s.cluster.host.memory > Bytes{} && all > s.cluster.host.memory;
+  return fmt::format("{} per rank, {} per node with {}: {}", show_memory(now.host),
+                     show_memory(count_host_memory(s, now)), plural(ranks, "rank", "ranks"),
+                     show(s.plan.offload));
 }
 
 std::optional<Finding> check_offload(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
-  const Bytes all = count_host_memory(s);
-  if (all <= Bytes{} || exceeds_host(s, all)) return std::nullopt;
-  return Finding{.detail = describe_host_memory(s, all), .key = "parallelism.offload"};
+  if (!s.plan.offload.any() || s.reference_model) return std::nullopt;
+  const cost::MemoryEstimate now = cost::fullest(s, select_calibration(s));
+  if (now.host <= Bytes{} || exceeds_host_memory(s, now)) return std::nullopt;
+  return Finding{.detail = describe_host_memory(s, now), .key = "parallelism.offload"};
 }
 
 std::optional<Finding> check_host(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
-  const Bytes all = count_host_memory(s);
-  if (!exceeds_host(s, all)) return std::nullopt;
-  return Finding{.detail = fmt::format("{}, but a host has {}", describe_host_memory(s, all),
+  if (!s.plan.offload.any() || s.reference_model) return std::nullopt;
+  const cost::MemoryEstimate now = cost::fullest(s, select_calibration(s));
+  if (!exceeds_host_memory(s, now)) return std::nullopt;
+  return Finding{.detail = fmt::format("{}, but a host has {}", describe_host_memory(s, now),
                                        show_memory(s.cluster.host.memory)),
                  .key = "parallelism.offload",
                  .hint = "offload less, or shard over more ranks"};

@@ -64,6 +64,15 @@ i64 count_host_ranks(const plan::TrainingConfig& config) {
   return std::clamp<i64>(config.cluster.host_devices, 1, std::max<i64>(1, config.world));
 }
 
+Bytes count_host_memory(const plan::TrainingConfig& config, const MemoryEstimate& memory) {
+  return double(count_host_ranks(config)) * memory.host;
+}
+
+bool exceeds_host_memory(const plan::TrainingConfig& config, const MemoryEstimate& memory) {
+  const Bytes stated = config.cluster.host.memory;
+  return stated > Bytes{} && count_host_memory(config, memory) > stated;
+}
+
 BytesPerSecond find_host_bandwidth(const cluster::Device& device) {
   for (const HostLinkRow& row : kHostLinks)
     if (device.name.find(row.name) != std::string::npos || device.generation == row.name)

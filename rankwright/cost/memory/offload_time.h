@@ -4,6 +4,7 @@
 #pragma once
 
 #include "rankwright/base/units.h"
+#include "rankwright/cost/memory/memory.h"
 #include "rankwright/plan/plan.h"
 #include "rankwright/plan/shares.h"
 
@@ -11,6 +12,12 @@ namespace rankwright::cost {
 
 /// Returns the ranks that share the memory and the cores of a host.
 i64 count_host_ranks(const plan::TrainingConfig& config);
+
+/// Returns the memory of a host that all its ranks offload to.
+Bytes count_host_memory(const plan::TrainingConfig& config, const MemoryEstimate& memory);
+
+/// Returns whether that is more than the cluster states; false if it states nothing.
+bool exceeds_host_memory(const plan::TrainingConfig& config, const MemoryEstimate& memory);
 
 /// Returns the bandwidth that a device reaches to the memory of its host, in one direction.
 BytesPerSecond find_host_bandwidth(const cluster::Device& device);

@@ -578,8 +578,7 @@ constexpr Rule kRules[] = {
      reduces_bf16_gradients},
     {{"RW0516", Severity::warning, "older versions of Megatron-LM refuse experts in fp16",
       "They reject --fp16 with an expert-parallel size above 1. The main branch of 2026 accepts "
-      "it, "
-      "except in YAML configs.",
+      "it, except in YAML configs.",
       "Set job.param_dtype: bf16.",
       "Megatron-LM training/arguments.py and yaml_arguments.py, validate_args",
       "world_size: 8\n"
