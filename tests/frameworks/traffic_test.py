@@ -11,6 +11,7 @@ import rankwright
 import titan
 import torch
 import torch.distributed as dist
+from conftest import choose
 from plans import outline
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.distributed.distributed_c10d import _resolve_process_group
@@ -210,7 +211,8 @@ def name(layout):
     return " ".join(f"{key.upper() if len(key) == 2 else key} {value}" for key, value in layout.items())
 
 
-@pytest.mark.parametrize("model, layout", [("llama-3.1-8b", one) for one in DENSE] + [("qwen3-30b-a3b", one) for one in SPARSE])
+@pytest.mark.parametrize("model, layout", [("llama-3.1-8b", one) for one in choose(DENSE)]
+                         + [("qwen3-30b-a3b", one) for one in choose(SPARSE)])  # fmt: skip
 def test_collectives_of_one_step(tally, kernels, model, layout):
     counted = tally("torchtitan", VERSION, f"traffic of one step, {model}: {name(layout)}")
     counted.case()
@@ -226,8 +228,8 @@ PIPELINES = [{"pp": 2, "dp": 2}, {"pp": 2, "dp": 2, "schedule": "gpipe"}, {"pp":
 SPARSE_PIPELINES = [{"pp": 2, "dp": 4, "ep": 2}, {"tp": 2, "pp": 2, "dp": 4, "ep": 4}]
 
 
-@pytest.mark.parametrize("model, layout", [("llama-3.1-8b", one) for one in PIPELINES]
-                         + [("qwen3-30b-a3b", one) for one in SPARSE_PIPELINES])  # fmt: skip
+@pytest.mark.parametrize("model, layout", [("llama-3.1-8b", one) for one in choose(PIPELINES)]
+                         + [("qwen3-30b-a3b", one) for one in choose(SPARSE_PIPELINES)])  # fmt: skip
 def test_collectives_of_a_pipeline(tally, kernels, model, layout):
     counted = tally("torchtitan", VERSION, f"traffic of one step, {model}: {name(layout)}, 4 micro-batches")
     counted.case()
