@@ -33,7 +33,7 @@ Diagnostic make_diagnostic(const Page& page, Finding finding) {
 
 bool holds_for(const Rule& rule, Target target) {
   if (rule.target == Target::any) return true;
-  return target != Target::any && rule.target == row(target).rules;
+  return target != Target::any && (rule.target == target || rule.target == row(target).rules);
 }
 
 std::vector<const Rule*> rules() {

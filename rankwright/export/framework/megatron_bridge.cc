@@ -173,7 +173,6 @@ constexpr ModelField kModelFields[] = {
     {"untie-embeddings-and-output-weights", "share_embeddings_and_output_weights",
      ModelField::Kind::no},
     {"position-embedding-type", "position_embedding_type", ModelField::Kind::word},
-    {"max-position-embeddings", "max_position_embeddings"},
     {"attention-dropout", "attention_dropout"},
     {"hidden-dropout", "hidden_dropout"},
     {"mtp-num-layers", "mtp_num_layers"},
@@ -186,6 +185,7 @@ std::string write_model(const plan::TrainingConfig& s) {
   Body b;
   for (const ModelField& field : kModelFields) {
     using Kind = ModelField::Kind;
+    if (field.latent && !latent) continue;
     const MegatronSetting* const row = find(rows, field.flag);
     const std::string name = fmt::format("model.{}", field.field);
     if (field.kind == Kind::yes || field.kind == Kind::no)
@@ -194,10 +194,11 @@ std::string write_model(const plan::TrainingConfig& s) {
       b.set(name, field.kind == Kind::word ? quote_python(row->value) : row->value);
     else if (field.kind == Kind::expression)
       b.set(name, std::string_view("1"));
-    else if (field.kind == Kind::number && (latent || !field.latent) &&
-             !field.field.ends_with("_dropout"))
+    else if (field.kind == Kind::number && !field.field.ends_with("_dropout"))
       b.set(name, std::string_view("None"));
   }
+  // Never turned off: recipes of other models need it as well.
+  if (find(rows, "moe-router-pre-softmax") != nullptr) b.set("model.moe_router_pre_softmax", true);
   b.set("model.num_query_groups", find(rows, "num-query-groups") != nullptr
                                       ? number_or_none(rows, "num-query-groups")
                                       : number_or_none(rows, "num-attention-heads"));

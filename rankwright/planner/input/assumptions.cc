@@ -80,6 +80,8 @@ constexpr GroundRow kGrounds[] = {
     {"RW0548", {"model", kEp}},
     {"RW0555", {"model", kPp, kChunks}},
     {"RW0556", {"model"}},
+    {"RW0559", {"model", kPp}},
+    {"RW0560", {"model", kCp}},
     {"RW0561", {"model", kTp}},
     {"RW0565", {kBatch, kWorld, kMicroBatch, kPp}},
     {"RW0579", {"model", kSequence}},

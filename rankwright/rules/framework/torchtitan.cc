@@ -89,6 +89,32 @@ bool pipelines_mtp(const plan::TrainingConfig& s) {
   return is_pipelined(s) && s.model.mtp_layers > 0;
 }
 
+/// Models of v0.2.2 without a pipeline, or whose attention (FlexAttention) it does not split.
+struct OldLimit {
+  std::string_view architecture;
+  bool pipeline;
+  bool context;
+};
+constexpr OldLimit kOldLimits[] = {{"qwen3", true, false},       {"qwen3_moe", true, false},
+                                   {"gpt_oss", true, true},      {"deepseek_v2", false, true},
+                                   {"deepseek_v3", false, true}, {"llama4", false, true}};
+
+const OldLimit* find_old_limit(const plan::TrainingConfig& s) {
+  for (const OldLimit& one : kOldLimits)
+    if (one.architecture == s.model.architecture) return &one;
+  return nullptr;
+}
+
+bool pipelines_old_model(const plan::TrainingConfig& s) {
+  const OldLimit* const limit = find_old_limit(s);
+  return is_pipelined(s) && limit != nullptr && limit->pipeline;
+}
+
+bool splits_old_attention(const plan::TrainingConfig& s) {
+  const OldLimit* const limit = find_old_limit(s);
+  return s.plan.cp > 1 && limit != nullptr && limit->context;
+}
+
 /// The checks that reject a plan; a fix triggers none of them.
 constexpr Fault kFaults[] = {
     has_undivided_kv_heads,   has_unsupported_order,     has_unsupported_schedule,
@@ -257,6 +283,21 @@ Finding describe_mtp(const plan::TrainingConfig& s) {
           .key = "parallelism.pp_size",
           .fix = propose_no_pipeline(s, pipelines_mtp),
           .hint = "pp_size: 1"};
+}
+
+Finding describe_old_pipeline(const plan::TrainingConfig& s) {
+  return {.detail = fmt::format("{} is a {} model, and PP is {}", s.model.name,
+                                s.model.architecture, s.plan.pp),
+          .key = "parallelism.pp_size",
+          .fix = propose_no_pipeline(s, pipelines_old_model),
+          .hint = "pp_size: 1, or --for torchtitan"};
+}
+
+Finding describe_old_attention(const plan::TrainingConfig& s) {
+  return {.detail = fmt::format("{} is a {} model, and CP is {}", s.model.name,
+                                s.model.architecture, s.plan.cp),
+          .key = "parallelism.cp_size",
+          .hint = "cp_size: 1"};
 }
 
 Finding describe_recompute(const plan::TrainingConfig& s) {
@@ -499,6 +540,27 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<needs_cells_file, describe_by_cells>,
      needs_cells_file},
+    {{"RW0559", Severity::error, "torchtitan v0.2.2 has no pipeline for this model",
+      "Its Qwen3 and gpt-oss models have no pipelining function. Later versions have one.",
+      "Set pp_size: 1, or use torchtitan 0.3.", "torchtitan v0.2.2 models/qwen3/__init__.py",
+      "world_size: 8\n"
+      "model: qwen3-8b\n"
+      "parallelism: {tp_size: 2, pp_size: 2, dp_size: 2, zero_stage: 2}\n"},
+     Target::torchtitan_0_2,
+     kWithoutViolations,
+     when<pipelines_old_model, describe_old_pipeline>,
+     pipelines_old_model},
+    {{"RW0560", Severity::error, "torchtitan v0.2.2 has no context parallelism for this model",
+      "Its DeepSeek, Llama 4 and gpt-oss models use FlexAttention, which it does not split.",
+      "Set cp_size: 1, and split the sequence by TP instead.",
+      "torchtitan v0.2.2 models/deepseek_v3/model/args.py",
+      "world_size: 8\n"
+      "model: deepseek-v2-lite\n"
+      "parallelism: {tp_size: 2, cp_size: 2, dp_size: 2, zero_stage: 2}\n"},
+     Target::torchtitan_0_2,
+     kWithoutViolations,
+     when<splits_old_attention, describe_old_attention>,
+     splits_old_attention},
 };
 
 }  // namespace
