@@ -279,7 +279,7 @@ SHARDED = [(model, job, sequence, micro, recompute, world) for model in ("llama-
 
 def test_memory_of_sharded_fine_tuning(tally):
     states = tally("transformers", VERSION, "memory of fine-tuning with FSDP2: parameters, gradients, optimizer states")
-    kept = tally("transformers", VERSION, "memory of fine-tuning with FSDP2: activations")
+    kept = tally("transformers", VERSION, "memory of fine-tuning with FSDP2: activations and peak")
     errors, peaks = [], []
     for model, job, sequence, micro, recompute, world in SHARDED_FAST if CASES <= 100 else SHARDED_FAST + SHARDED:
         plan = make(model, JOBS[job], sequence, micro, recompute)
@@ -298,6 +298,7 @@ def test_memory_of_sharded_fine_tuning(tally):
         print(f"{model}, {job}, {sequence} x {micro}, {recompute}, {world} ranks: "
               f"activations {errors[-1]:+.1%}, peak of all tensors {peaks[-1]:+.1%}")  # fmt: skip
         kept.same(abs(errors[-1]) < 0.05, True, f"{plan}: {ours['activations']:.0f}, {theirs['activations']:.0f}")
+        kept.same(abs(peaks[-1]) < 0.01, True, f"{plan}: peak {peaks[-1]:+.1%}")
     for name, values in (("activations", errors), ("peak of all tensors", peaks)):
         print(f"{name}: median {statistics.median(map(abs, values)):.1%}, from {min(values):+.1%} to {max(values):+.1%}")
 
@@ -331,6 +332,7 @@ def test_memory_of_cpu_offload(tally):
         print(f"{model}, {job}, {sequence} x {micro}, {recompute}, {world} ranks: host "
               f"{off(ours['host'], shards):+.2%}, activations {error:+.1%}, peak of the device {peak:+.1%}")  # fmt: skip
         device.same(abs(error) < 0.05, True, f"{plan}: {ours['activations']:.0f}, {theirs['activations']:.0f}")
+        device.same(abs(peak) < 0.05, True, f"{plan}: peak of the device {peak:+.1%}")
 
 
 def count_states(model, make_optimizer):

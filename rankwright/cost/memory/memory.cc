@@ -170,6 +170,7 @@ class MemoryEstimator {
   void put_transit(MemoryEstimate& out, const RankLoad& load) const;
   void put_instant(MemoryEstimate& out, const RankLoad& load) const;
   void put_chunked_loss(MemoryEstimate& out, const RankLoad& load) const;
+  Bytes count_absent_at_loss(const MemoryEstimate& out, const RankLoad& load) const;
   bool put_update(MemoryEstimate& out, const RankLoad& load, Bytes other) const;
   void put_beyond(MemoryEstimate& out) const;
   /// Returns what recomputation restores for the backward of one layer.
@@ -298,6 +299,15 @@ void MemoryEstimator::put_transit(MemoryEstimate& out, const RankLoad& load) con
   }
 }
 
+/// Returns what FSDP holds in the backward pass and not at the loss, before that pass begins: the
+/// layer that is gathered ahead, and gradients on their way to their shards (M25).
+Bytes MemoryEstimator::count_absent_at_loss(const MemoryEstimate& out, const RankLoad& load) const {
+  if (!config_.software.fsdp || config_.plan.zero < 3 || config_.plan.pp > 1) return {};
+  const double weight =
+      config_.job.frozen() ? count_state_bytes(config_).frozen : double(activation_);
+  return bytes(load.largest_layer, weight) + out[Entry::reduce_scatter];
+}
+
 /// Fills in the entries that exist only at one of four instants (M11 to M15, M32), for the instant
 /// with the largest sum (M25).
 void MemoryEstimator::put_instant(MemoryEstimate& out, const RankLoad& load) const {
@@ -315,7 +325,8 @@ void MemoryEstimator::put_instant(MemoryEstimate& out, const RankLoad& load) con
       (1 + config_.model.mtp_layers) * bytes(tokens_ * vocabulary_, logit),
       out[Entry::weight_copies]);
   const Bytes head = software.empty_gradients && !config_.job.frozen() ? rows : Bytes{};
-  const Bytes loss = load.loss ? logits + head : Bytes{};
+  const Bytes later = count_absent_at_loss(out, load);
+  const Bytes loss = load.loss ? logits + head - later : Bytes{};
   const Bytes gone = load.embedding_chunk;
   const bool embeds = load.embeds && software.dense_embedding && !config_.job.frozen();
   if (put_update(out, load, std::max(backward, loss))) return;
@@ -327,6 +338,10 @@ void MemoryEstimator::put_instant(MemoryEstimate& out, const RankLoad& load) con
     out.instant = Instant::loss;
     out[Entry::logits] = logits;
     out[Entry::head_gradient] = head;
+    if (later > Bytes{}) {
+      out[Entry::gathered_units] = out[Entry::gathered_units] + out[Entry::reduce_scatter] - later;
+      out[Entry::reduce_scatter] = {};
+    }
   } else {
     out.instant = Instant::backward;
     out[Entry::recomputed_layer] = brought_back(load);

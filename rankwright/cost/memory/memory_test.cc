@@ -144,15 +144,25 @@ TEST(MemoryEstimate, RotaryTablesAreKeptPerLayerWithoutCompilation) {
 }
 
 TEST(MemoryEstimate, FsdpKeepsFp32WeightsAndGathersIn16Bits) {
-  // 4 + 4 + 8 bytes over 8 ranks; two layers of 15,206,400, embedding, head and norm gathered in
-  // 16 bits
-  const MemoryEstimate l = of(fsdp({.dp = 8, .zero = 3}));
+  // 4 + 4 + 8 bytes over 8 ranks. At the loss, a layer of 15,206,400, embedding, head and norm are
+  // gathered in 16 bits, and no gradient is reduced.
+  plan::TrainingConfig config = fsdp({.dp = 8, .zero = 3});
+  const MemoryEstimate l = of(config);
   EXPECT_DOUBLE_EQ(l[Entry::parameters].value, 4 * kParameters / 8);
   EXPECT_DOUBLE_EQ(l[Entry::optimizer].value, 8 * kParameters / 8);
-  EXPECT_DOUBLE_EQ(l[Entry::gathered_units].value,
-                   2 * (2 * 15'206'400.0 + 2 * 32'768'000.0 + 1024));
-  EXPECT_DOUBLE_EQ(l[Entry::reduce_scatter].value, 6 * 15'206'400.0);
+  EXPECT_EQ(l.instant, Instant::loss);
+  EXPECT_DOUBLE_EQ(l[Entry::gathered_units].value, 2 * (15'206'400.0 + 2 * 32'768'000.0 + 1024));
+  EXPECT_EQ(l[Entry::reduce_scatter], Bytes{});
   EXPECT_EQ(l[Entry::empty_gradients] + l[Entry::head_gradient], Bytes{});
+
+  // With a vocabulary of 1,024 the backward pass is fuller: the next layer is gathered, too, and
+  // the gradients of a layer exist in 16 and in 32 bits.
+  config.model.vocab = 1024;
+  const MemoryEstimate few = of(config);
+  EXPECT_EQ(few.instant, Instant::backward);
+  EXPECT_DOUBLE_EQ(few[Entry::gathered_units].value,
+                   2 * (2 * 15'206'400.0 + 2 * 1024 * 1024 + 1024));
+  EXPECT_DOUBLE_EQ(few[Entry::reduce_scatter].value, 6 * 15'206'400.0);
 }
 
 TEST(MemoryEstimate, ShardedGradients_AreComputedOneUnitAtATime) {

@@ -242,12 +242,14 @@ bool Expander::expand_single_quoted(WordBuilder& out) {
 
 /// Returns false if there is no `close`. For ')', nested parentheses are counted.
 bool Expander::expand_until(Text& out, char close, int& parentheses) {
+  const std::pair start{at(), close};
+  if (unclosed_.contains(start)) return false;
   if (++depth_ > kMaxDepth) {
     --depth_;
     return false;
   }
   bool closed = false;
-  while (!done() && !closed) {
+  while (!done() && !closed && !spent_) {
     charge(1);
     const char c = peek();
     if (c == close && parentheses == 0) {
@@ -276,6 +278,7 @@ bool Expander::expand_until(Text& out, char close, int& parentheses) {
     }
   }
   --depth_;
+  if (!closed) unclosed_.insert(start);
   return closed;
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "rankwright/import/syntax/shell_words.h"
@@ -142,6 +143,9 @@ class Expander {
   std::size_t work_ = 0;
   bool spent_ = false;
   int depth_ = 0;
+  // Offsets after which there is no such closing character. Without them, nested openings are tried
+  // once for each combination of those before.
+  std::set<std::pair<std::size_t, char>> unclosed_{};
   std::map<std::string, Value> variables_{};
   std::map<std::uint32_t, std::string>
       unknown_{};  // names of unknown values by the offset of their marks

@@ -171,6 +171,12 @@ TEST(ShellWords, LoopOverArguments_IsNotRun) {
   EXPECT_EQ(last_command("for TP in 4 8; do\n run --tp $TP\ndone\n"), "run --tp 4");
 }
 
+TEST(ShellWords, NestedDefaultsWithoutEnd_AreTriedOnce) {
+  std::string script = "run --tp ";
+  for (int i = 0; i < 400; ++i) script += "${A:-";
+  EXPECT_FALSE(read_shell(script).cut);
+}
+
 TEST(ShellWords, ExponentialExpansion_IsCut) {
   std::string script = "A=xxxxxxxxxxxxxxxx\n";
   for (int i = 0; i < 60; ++i) script += "A=\"$A$A\"\n";
