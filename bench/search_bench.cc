@@ -1,7 +1,7 @@
 // Measures the search. `evaluate_everything`: evaluates all candidates in full, time and memory, on
 // one core and without pruning; the label has Calculon's published rate for comparison.
 // `whole_space`: the search as `plan` runs it, with pruning. `from_8_to_a_million`: how it scales
-// with the cluster.
+// with the cluster. `plan_json`: all that `plan --json` does for large models, with trade-offs.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
@@ -10,6 +10,8 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/import/plan/draft.h"
 #include "rankwright/import/plan/plan_file.h"
+#include "rankwright/planner/plan.h"
+#include "rankwright/planner/plan/plan_options.h"
 #include "rankwright/search/answer.h"
 
 namespace rankwright {
@@ -101,6 +103,48 @@ BENCHMARK(from_8_to_a_million)
     ->Arg(1048576)
     ->Unit(benchmark::kMillisecond)
     ->Iterations(1)
+    ->UseRealTime();
+
+/// A job of `plan`.
+struct PlanCase {
+  std::string_view label, model, cluster, global_batch, sequence;
+};
+constexpr PlanCase kPlanCases[] = {
+    {"Llama 3.1 70B on 64", "llama-3.1-70b", "dgx-h100 x 8", "512", "8192"},
+    {"Qwen3-235B on 256", "qwen3-235b-a22b", "dgx-h100 x 32", "1024", "4096"},
+    {"DeepSeek-V3 on 256", "deepseek-v3", "dgx-h100 x 32", "1024", "4096"},
+    {"DeepSeek-V3 on 2,048", "deepseek-v3", "dgx-h100 x 256", "15360", "4096"},
+    {"DeepSeek-V3 on 16,384", "deepseek-v3", "dgx-h100 x 2048", "65536", "4096"},
+    {"Llama 3.1 405B on 1,048,576", "llama-3.1-405b", "dgx-h100 x 131072", "1048576", "8192"},
+};
+
+/// Runs `plan --json` on two threads. Arguments: the index of the case, and whether any framework
+/// may run the plan; otherwise Megatron-LM.
+void plan_json(benchmark::State& state) {
+  const PlanCase& one = kPlanCases[state.range(0)];
+  const bool any = state.range(1) != 0;
+  planner::PlanRequest request =
+      planner::read_plan_options({{"model", std::string(one.model)},
+                                  {"cluster", std::string(one.cluster)},
+                                  {"global-batch", std::string(one.global_batch)},
+                                  {"seq", std::string(one.sequence)}})
+          .value();
+  request.target = any ? rules::Target::any : rules::Target::megatron;
+  request.threads = 2;
+  i64 evaluated = 0;
+  for (auto _ : state) evaluated = planner::find_plan(request).value().answer.stats.evaluated;
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  state.counters["priced"] = double(evaluated);
+  state.counters["peak_MB"] = double(used.ru_maxrss) / 1024;  // of the whole process so far
+  state.SetLabel(std::string(one.label) + (any ? ", any" : ", megatron"));
+}
+BENCHMARK(plan_json)
+    ->ArgNames({"case", "any"})
+    ->ArgsProduct({benchmark::CreateDenseRange(0, std::size(kPlanCases) - 1, 1), {0, 1}})
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1)
+    ->MeasureProcessCPUTime()
     ->UseRealTime();
 
 }  // namespace

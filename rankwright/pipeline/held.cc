@@ -59,4 +59,11 @@ double held_by_two_streams(const PipelineShape& s, std::span<const double> weigh
          double(std::min(far, s.microbatches)) * weights[1];
 }
 
+i64 whole_in_flight(const PipelineShape& shape, i64 pp_rank) {
+  if (shape.chunks == 1) return max_in_flight(shape, pp_rank);
+  if (shape.schedule != Schedule::interleaved) return 1;  // a microbatch in its last chunk
+  // After the warm-up, all chunks but the last hold a group.
+  return std::min(ChunkOrder(shape).usual_group(), 2 * (shape.pp - pp_rank) - 1);
+}
+
 }  // namespace rankwright::pipeline

@@ -1,4 +1,5 @@
-// The maximum activations held by a pp rank, for the rows of schedules that share a formula.
+// The maximum activations held by a pp rank, for the rows of schedules that share a formula, and a
+// lower bound for all of them.
 #pragma once
 
 #include <span>
@@ -23,5 +24,10 @@ double held_in_chunk_order(const PipelineShape& shape, i64 pp_rank,
 /// Returns the weight of `near` activations of chunk 0 and `far` activations of chunk 1.
 double held_by_two_streams(const PipelineShape& shape, std::span<const double> weights, i64 near,
                            i64 far);
+
+/// Returns a number of microbatches for which a pp rank holds the activations of all its chunks at
+/// once, so that max_held is at least this many times the sum of the weights. Not the maximum for
+/// all schedules. Requires: not a schedule that holds each stage twice.
+i64 whole_in_flight(const PipelineShape& shape, i64 pp_rank);
 
 }  // namespace rankwright::pipeline

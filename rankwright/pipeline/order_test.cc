@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "rankwright/pipeline/held.h"
 #include "rankwright/program/cells.h"
 #include "tests/support/pipelines.h"
 
@@ -207,6 +208,29 @@ RC_GTEST_PROP(MaxHeld, MatchesBruteForce, ()) {
     const bool reached = held_at_max(ranks[std::size_t(r)]) == max_in_flight(shape, r);
     if (reached && !(vee && shape.microbatches < 2 * shape.pp)) RC_ASSERT(brute == stated);
   }
+}
+
+RC_GTEST_PROP(MaxHeld, IsAtLeastThatOfWholeMicrobatches, ()) {
+  const PipelineShape shape = valid_shape();
+  RC_PRE(row(shape.schedule).stage_order != StageOrder::mirror);
+  for (i64 r = 0; r < shape.pp; ++r) {
+    std::vector<double> weights;
+    double sum = 0;
+    for (i64 k = 0; k < shape.chunks; ++k) {
+      weights.push_back(double(*rc::gen::inRange<i64>(0, 4)));
+      sum += weights.back();
+    }
+    RC_ASSERT(whole_in_flight(shape, r) >= 1);
+    RC_ASSERT(double(whole_in_flight(shape, r)) * sum <= max_held(shape, r, weights));
+  }
+}
+
+TEST(WholeInFlight, InterleavedHoldsAGroupOfEveryChunk) {
+  // Rank 0 of 4 holds a group of 4 microbatches in both chunks before its first backward; the last
+  // rank runs the backward of its first microbatch at once.
+  const PipelineShape shape{Schedule::interleaved, 4, 2, 16};
+  EXPECT_EQ(whole_in_flight(shape, 0), 4);
+  EXPECT_EQ(whole_in_flight(shape, 3), 1);
 }
 
 RC_GTEST_PROP(EverySchedule, HasCellCountCells, ()) {

@@ -7,6 +7,7 @@
 #include "rankwright/cost/step.h"
 #include "rankwright/search/explore.h"
 #include "rankwright/search/lower_bounds.h"
+#include "rankwright/search/memory_bounds.h"
 #include "tests/support/brute_force.h"
 #include "tests/support/problems.h"
 #include "tests/support/timed_configs.h"
@@ -202,7 +203,8 @@ i64 compare_memory_bounds(const Problem& problem, const Node& node) {
       config.plan.micro_batch = size;
       config.plan.sequence_parallel = sequence_parallel;
       choose(config.plan, Pipe{});
-      const std::vector<ActivationBytes> activations = estimate_activations(space, config);
+      choose(config.plan, 0, 0, problem);
+      const BatchMemory memory = bound_batch_memory(space, config);
       for (std::size_t k = 0; k < space.recomputes.size(); ++k)
         for (const Pipe& pipe : space.pipes) {
           if (!combines(space.recomputes[k], pipe)) continue;
@@ -224,9 +226,10 @@ i64 compare_memory_bounds(const Problem& problem, const Node& node) {
                      << name(pipe.schedule) << " balanced " << pipe.balanced << " recompute " << k
                      << " ZeRO " << sharding.zero << " microbatch " << size;
             };
-            EXPECT_LE(min_memory(space, activations[k], pipe), real) << text();
-            EXPECT_LE(min_memory(space, activations[k], pipe, sharding.zero), real) << text();
-            EXPECT_LE(min_memory_on_first_rank(space, activations[k], config, config.stages()),
+            EXPECT_LE(memory.with(k, pipe.schedule)[std::size_t(sharding.zero)], real) << text();
+            EXPECT_LE(memory.min, real) << text();
+            EXPECT_LE(min_memory_on_first_rank(space, sum_activations(space, memory.activations[k]),
+                                               memory.overhead, config, config.stages()),
                       real)
                 << text();
             ++compared;

@@ -10,6 +10,7 @@
 #include "rankwright/cost/memory/memory.h"
 #include "rankwright/cost/step.h"
 #include "rankwright/search/lower_bounds.h"
+#include "rankwright/search/memory_bounds.h"
 #include "rankwright/search/node_result.h"
 
 namespace rankwright::search {
@@ -21,7 +22,7 @@ namespace {
 /// One microbatch size with or without sequence parallelism.
 struct BatchLevel {
   plan::Plan plan;
-  std::vector<ActivationBytes> activations;  // by choice of recompute
+  BatchMemory memory;
 };
 
 /// The times of the layers with tensor-parallel communication alone. Neither copied nor moved:
@@ -88,7 +89,9 @@ struct LayerCostCache {
 /// that either all overlap their sends or all do not.
 struct OrderLevel {
   plan::Plan plan;
-  ActivationBytes activations;
+  const BatchLevel& batch;
+  std::size_t recompute;  // its index
+  ActivationSums activations;
   std::vector<const PricedOrder*> orders;  // lowest bound first
   cost::LayerCosts unlinked;               // without communication
   i64 candidates = 0;                      // per pipeline
@@ -112,7 +115,7 @@ struct PipelineLevel {
   plan::Plan plan;
   Pipe pipe;
   StageSet& stages;
-  std::array<Bytes, 4> min_memory;    // by ZeRO stage
+  const MemoryBounds& min_memory;
   std::vector<cost::RankLoad> loads;  // of the ranks that may be the fullest
 };
 
@@ -158,12 +161,18 @@ class NodeSearch {
         scratch_(space_.config) {}
 
   PartialResult run() {
-    for (const i64 size : space_.micro_batches) search_micro_batch(size);
+    for (std::size_t k = 0; k < space_.micro_batches.size(); ++k) {
+      if (search_micro_batch(space_.micro_batches[k])) continue;
+      // Larger ones do not fit either.
+      const i64 larger = i64(space_.micro_batches.size() - k - 1);
+      result_.stats().memory += larger * count_candidates_per_micro_batch();
+      break;
+    }
     return result_.finish(candidates(problem_, space_.node), stopped_);
   }
 
  private:
-  void search_micro_batch(i64 size);
+  bool search_micro_batch(i64 size);
   void search_orders(const BatchLevel& batch, bool chunked, LayerCostCache& cache);
   void search_pipeline(const OrderLevel& level, const Pipe& pipe);
   void search_shards(const PipelineLevel& level, const PricedOrder& order);
@@ -179,7 +188,9 @@ class NodeSearch {
                                          Seconds min, plan::TrainingConfig& config);
   Bytes estimate_memory(const PipelineLevel& level, const Shard& shard,
                         const plan::TrainingConfig& config);
-  bool never_fits(const BatchLevel& batch) const;
+  i64 count_candidates_per_micro_batch() const {
+    return space_.num_shards * space_.candidates_per_shard() / i64(space_.micro_batches.size());
+  }
   bool is_refused(const plan::TrainingConfig& config);
   /// Returns the config of a plan. Valid until the next call.
   plan::TrainingConfig& config_with(const plan::Plan& plan) {
@@ -325,10 +336,6 @@ std::optional<PipelineLevel> NodeSearch::make_pipeline(const OrderLevel& level, 
     return std::all_of(level.orders.begin(), level.orders.end(),
                        [&](const PricedOrder* one) { return bound(*one) > result_.limit(); });
   };
-  if (result_.is_too_large(min_memory(space_, level.activations, pipe))) {
-    stats.memory += level.candidates;
-    return std::nullopt;
-  }
   if (all_slower([&](const PricedOrder& one) { return one.min_with(pipe); })) {
     stats.pruned += level.candidates;
     return std::nullopt;
@@ -357,19 +364,16 @@ std::optional<PipelineLevel> NodeSearch::make_pipeline(const OrderLevel& level, 
     stats.pruned += level.candidates;
     return std::nullopt;
   }
-  if (result_.is_too_large(
-          min_memory_on_first_rank(space_, level.activations, config, set.stages))) {
+  if (result_.is_too_large(min_memory_on_first_rank(
+          space_, level.activations, level.batch.memory.overhead, config, set.stages))) {
     stats.memory += level.candidates;
     return std::nullopt;
   }
-  PipelineLevel pipeline{.plan = config.plan,
-                         .pipe = pipe,
-                         .stages = set,
-                         .min_memory = {},
-                         .loads = cost::RankLoads(config).peak_candidates()};
-  for (int zero = 0; zero < int(pipeline.min_memory.size()); ++zero)
-    pipeline.min_memory[std::size_t(zero)] = min_memory(space_, level.activations, pipe, zero);
-  return pipeline;
+  return PipelineLevel{.plan = config.plan,
+                       .pipe = pipe,
+                       .stages = set,
+                       .min_memory = level.batch.memory.with(level.recompute, pipe.schedule),
+                       .loads = cost::RankLoads(config).peak_candidates()};
 }
 
 void NodeSearch::search_pipeline(const OrderLevel& level, const Pipe& pipe) {
@@ -473,25 +477,46 @@ void NodeSearch::search_orders(const BatchLevel& batch, bool chunked, LayerCostC
   else if (chunked)
     return;
   if (pipes.empty()) return;
+  const auto is_too_large = [&](std::size_t recompute, const Pipe& pipe) {
+    const MemoryBounds& memory = batch.memory.with(recompute, pipe.schedule);
+    return result_.is_too_large(*std::min_element(memory.begin(), memory.end()));
+  };
+  const auto none_fits = [&](std::size_t recompute) {
+    return std::ranges::all_of(pipes, [&](const Pipe& pipe) {
+      return !combines(space_.recomputes[recompute], pipe) || is_too_large(recompute, pipe);
+    });
+  };
+  std::size_t too_large = 0;  // choices of recompute of which nothing fits
+  while (too_large < space_.recomputes.size() && none_fits(too_large)) ++too_large;
+  if (too_large == space_.recomputes.size()) {
+    result_.stats().memory +=
+        space_.num_shards * i64(space_.comms.size()) * count_combinations(space_.recomputes, pipes);
+    return;
+  }
   plan::Plan plan = batch.plan;
   if (problem_.overlap_chunks) plan.overlap.pp = chunked;
   std::vector<PricedOrder> evaluated =
       price_orders(plan, count_combinations(space_.recomputes, pipes), cache);
   if (evaluated.empty()) return;
+  i64 shards = 0;
+  for (const PricedOrder& one : evaluated) shards += i64(one.placed->shards.size());
   plan.order = mesh::kDefaultOrder;
   plan.dispatcher = problem_.config.plan.dispatcher;
   plan.cp_comm = plan::CpComm::p2p;
   cost::LayerCosts unlinked = estimate_layer_costs(
       config_with(plan), cost::Links::none(scratch_, calibration_), calibration_);
   for (std::size_t k = 0; k < space_.recomputes.size(); ++k) {
-    if (is_stopped()) return;
     std::vector<Pipe> some = pipes;
     std::erase_if(some, [&](const Pipe& pipe) { return !combines(space_.recomputes[k], pipe); });
+    result_.stats().memory +=
+        shards * i64(std::erase_if(some, [&](const Pipe& pipe) { return is_too_large(k, pipe); }));
     if (some.empty()) continue;
     choose(plan, space_.recomputes[k]);
     unlinked.recompute(plan);
     OrderLevel level{.plan = plan,
-                     .activations = batch.activations[k],
+                     .batch = batch,
+                     .recompute = k,
+                     .activations = sum_activations(space_, batch.memory.activations[k]),
                      .orders = order_by_bound(evaluated, plan, i64(some.size())),
                      .unlinked = unlinked,
                      .num_cost_classes = evaluated.size()};
@@ -502,42 +527,38 @@ void NodeSearch::search_orders(const BatchLevel& batch, bool chunked, LayerCostC
   }
 }
 
-/// Returns whether no pipeline fits with any choice of recompute.
-bool NodeSearch::never_fits(const BatchLevel& batch) const {
-  return std::ranges::all_of(batch.activations, [&](const ActivationBytes& activations) {
-    return std::ranges::all_of(space_.pipes, [&](const Pipe& pipe) {
-      return result_.is_too_large(min_memory(space_, activations, pipe));
-    });
-  });
-}
-
-void NodeSearch::search_micro_batch(i64 size) {
-  if (is_stopped()) return;
-  const i64 candidates =
-      space_.num_shards * space_.candidates_per_shard() / i64(space_.micro_batches.size());
+/// Searches the candidates of one microbatch size. Returns false if none of them can fit.
+bool NodeSearch::search_micro_batch(i64 size) {
+  if (is_stopped()) return true;
+  const i64 candidates = count_candidates_per_micro_batch();
   plan::Plan plan = space_.config.plan;
   plan.micro_batch = size;
-  if (min_compute_time(context_, config_with(plan)) > result_.limit()) {
-    result_.stats().pruned += candidates;
-    return;
-  }
+  std::vector<BatchLevel> batches;
   for (const bool sequence_parallel : space_.sequence_parallels) {
     choose(plan, Pipe{});
     plan.sequence_parallel = sequence_parallel;
     choose(plan, RecomputeChoice{});
     choose(plan, 0, 0, problem_);  // tp overlap depends on sequence parallelism
-    const BatchLevel batch{.plan = plan,
-                           .activations = estimate_activations(space_, config_with(plan))};
-    if (never_fits(batch)) {
+    BatchMemory memory = bound_batch_memory(space_, config_with(plan));
+    if (result_.is_too_large(memory.min))
       result_.stats().memory += candidates / i64(space_.sequence_parallels.size());
-      continue;
-    }
+    else
+      batches.push_back({.plan = plan, .memory = std::move(memory)});
+  }
+  if (batches.empty()) return false;
+  if (min_compute_time(context_, config_with(plan)) > result_.limit()) {
+    result_.stats().pruned +=
+        candidates / i64(space_.sequence_parallels.size()) * i64(batches.size());
+    return true;
+  }
+  for (const BatchLevel& batch : batches) {
     LayerCostCache cache;
     cache.tensor.resize(space_.num_tensor_placements);
     cache.layers.resize(space_.comms.size());
     for (auto& by_placement : cache.layers) by_placement.resize(space_.num_layer_placements);
     for (const bool chunked : {false, true}) search_orders(batch, chunked, cache);
   }
+  return true;
 }
 
 }  // namespace
@@ -557,6 +578,23 @@ SearchContext make_context(const Problem& problem, const cluster::Calibration& c
   return context;
 }
 
+namespace {
+
+/// Returns a lower bound of the memory of all candidates of a node with the microbatch of `config`.
+Bytes min_memory(const NodeSpace& space, plan::TrainingConfig& config) {
+  const plan::Plan before = config.plan;
+  Bytes min = kInfiniteBytes;
+  for (const bool sequence_parallel : space.sequence_parallels) {
+    config.plan.sequence_parallel = sequence_parallel;
+    choose(config.plan, 0, 0, space.problem());
+    min = std::min(min, bound_batch_memory(space, config).min);
+  }
+  config.plan = before;
+  return min;
+}
+
+}  // namespace
+
 NodeBound bound_node(const SearchContext& context, const Node& node) {
   plan::TrainingConfig config = config_of(context.problem, node);
   NodeBound bound{.node = node,
@@ -566,13 +604,17 @@ NodeBound bound_node(const SearchContext& context, const Node& node) {
   // Requirements of the schedule or the order are checked later: another choice may meet them.
   bound.violation = find_first_violation(config);
   if (bound.violation) return bound;
+  const NodeSpace space = make_unordered_space(context, node);
   const cost::Links links(config, context.calibration);
-  for (const i64 size : list_micro_batches(context.problem, node)) {
+  for (const i64 size : space.micro_batches) {
     config.plan.micro_batch = size;
-    bound.min = std::min(bound.min, min_compute_time(context, config));
-    bound.priority = std::min(
-        bound.priority, cost::min_time(config, context.calibration,
-                                       estimate_layer_costs(config, links, context.calibration)));
+    const bool fits = !context.bounds || min_memory(space, config) <= context.limit;
+    if (fits) bound.min = std::min(bound.min, min_compute_time(context, config));
+    if (fits || bound.priority == kInfiniteTime)
+      bound.priority = std::min(
+          bound.priority, cost::min_time(config, context.calibration,
+                                         estimate_layer_costs(config, links, context.calibration)));
+    if (!fits) break;  // larger ones do not fit either
   }
   return bound;
 }

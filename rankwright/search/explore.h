@@ -40,7 +40,7 @@ struct NodeBound {
   i64 candidates = 0;
   plan::ConstraintViolation violation{};  // of all its candidates
 };
-/// Computes the bound of a node. `min` and `priority` are infinite if it has a violation.
+/// Computes the bound of a node. `min` is infinite if it has a violation or if nothing can fit.
 NodeBound bound_node(const SearchContext& context, const Node& node);
 
 /// The best plans found so far in the rest of the space.

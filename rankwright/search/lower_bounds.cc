@@ -3,12 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "rankwright/cost/memory/activations.h"
-#include "rankwright/cost/memory/states.h"
 #include "rankwright/cost/step.h"
-#include "rankwright/model/parameters.h"
 #include "rankwright/pipeline/order.h"
-#include "rankwright/plan/shares.h"
 
 namespace rankwright::search {
 
@@ -53,133 +49,6 @@ Seconds min_compute_time(const SearchContext& context, plan::TrainingConfig& con
   config.plan.sequence_parallel = before;
   config.plan.cp_comm = comm;
   return min;
-}
-
-StateBounds bound_states(const NodeSpace& space) {
-  const cost::StateBytes bytes = cost::count_state_bytes(space.config);
-  const plan::Plan& plan = space.config.plan;
-  const bool frozen = space.config.job.frozen();
-  // FSDP keeps its weights in shards from ZeRO-2 on.
-  const int weights = space.config.software.fsdp ? 2 : 3;
-  const int from[] = {weights, 2, 1};  // ZeRO stage that shards parameters, gradients, optimizer
-  const auto bound = [&](double dense, double expert, int zero) {
-    const cost::KeptOnDevice kept = cost::find_kept_on_device(space.config, zero);
-    // Under LoRA, the frozen weights alone. Gradients that are freed may not be there at the peak.
-    const bool gradients = !frozen && !space.config.software.frees_gradients;
-    const double each[] = {kept.weights * (frozen ? bytes.frozen : bytes.weights),
-                           gradients ? kept.gradients * bytes.gradients : 0,
-                           frozen ? 0 : kept.optimizer * bytes.optimizer};
-    const double shard = dense / double(plan.data_ranks()) + expert / double(plan.expert_dp());
-    double sum = 0;
-    for (std::size_t k = 0; k < 3; ++k) sum += each[k] * (zero >= from[k] ? shard : dense + expert);
-    return Bytes{sum};
-  };
-  const model::Parameters all = count_parameters(space.config.model);
-  const double dense = double(all.total() - all.experts) / double(plan.tp * plan.pp);
-  const double expert = double(all.experts) / double(plan.etp * plan.ep * plan.pp);
-  StateBounds bounds{.min = kInfiniteBytes};
-  bounds.mean.fill(kInfiniteBytes);
-  for (const Sharding& sharding : space.shardings) {
-    bounds.mean[std::size_t(sharding.zero)] = bound(dense, expert, sharding.zero);
-    bounds.min = std::min(bounds.min, bounds.mean[std::size_t(sharding.zero)]);
-  }
-  bounds.before.push_back({});
-  for (const model::LayerRun& run : space.config.model.runs) {
-    const plan::Share share = count_layer_share(space.config.model, run.layer, plan);
-    Bytes each = kInfiniteBytes;
-    for (const Sharding& sharding : space.shardings)
-      each = std::min(each, bound(double(share.dense), double(share.expert), sharding.zero));
-    for (i64 k = 0; k < run.count; ++k) bounds.before.push_back(bounds.before.back() + each);
-  }
-  return bounds;
-}
-
-std::vector<ActivationBytes> estimate_activations(const NodeSpace& space,
-                                                  plan::TrainingConfig& config) {
-  std::vector<ActivationBytes> all;
-  for (const RecomputeChoice& choice : space.recomputes) {
-    choose(config.plan, choice);
-    const bool full = choice.kind == plan::Recompute::full, some = choice.layers > 0;
-    ActivationBytes sum{.before = {Bytes{}}};
-    const std::size_t entries = std::size_t(config.model.layers()) + 1;
-    sum.before.reserve(entries);
-    if (some) {
-      sum.saved_before.reserve(entries);
-      sum.saved_before.push_back({});
-    }
-    Bytes whole{}, largest_saving{};
-    for (const model::LayerRun& run : config.model.runs) {
-      const cost::LayerActivations a = cost::activations(config, run.layer);
-      // Inputs in host memory take none of the device's.
-      const Bytes input = config.plan.offload.activations ? Bytes{} : a.input;
-      const Bytes each = full && !some ? input : a.kept;
-      for (i64 k = 0; k < run.count; ++k) {
-        sum.before.push_back(sum.before.back() + each);
-        if (some) sum.saved_before.push_back(sum.saved_before.back() + (a.kept - input));
-      }
-      sum.kept += double(run.count) * (full ? input : a.kept);
-      whole += double(run.count) * a.kept;
-      largest_saving = std::max(largest_saving, a.kept - input);
-    }
-    if (some)
-      sum.kept = std::max(sum.kept, whole - double(choice.layers * space.node.pp) * largest_saving);
-    all.push_back(std::move(sum));
-  }
-  choose(config.plan, RecomputeChoice{});
-  return all;
-}
-
-namespace {
-
-/// Returns the mean over pp ranks of the activations of one microbatch.
-Bytes mean_activations(const NodeSpace& space, const ActivationBytes& activations,
-                       const Pipe& pipe) {
-  // With DualPipe, ranks hold the activations of one of their two stages on average.
-  const bool mirror = row(pipe.schedule).stage_order == pipeline::StageOrder::mirror;
-  return (mirror ? 0.5 : 1) / double(space.node.pp) * activations.kept;
-}
-
-}  // namespace
-
-Bytes min_memory(const NodeSpace& space, const ActivationBytes& activations, const Pipe& pipe) {
-  return mean_activations(space, activations, pipe) + space.states.min;
-}
-
-Bytes min_memory(const NodeSpace& space, const ActivationBytes& activations, const Pipe& pipe,
-                 int zero) {
-  return mean_activations(space, activations, pipe) + space.states.mean[std::size_t(zero)];
-}
-
-Bytes min_memory_on_first_rank(const NodeSpace& space, const ActivationBytes& activations,
-                               const plan::TrainingConfig& config, const plan::Stages& stages) {
-  const pipeline::StageOrder order = row(config.plan.schedule).stage_order;
-  const i64 pp = space.node.pp;
-  Bytes states{}, smallest = kInfiniteBytes;
-  i64 first = 0, recomputed = config.plan.recompute_layers;
-  i64 at = -1;        // of the stage in its pass over the pp ranks
-  bool back = false;  // whether the pass goes from the last rank to the first
-  for (std::size_t s = 0; s < stages.size(); ++s) {
-    if (++at == pp) {
-      at = 0;
-      back = order == pipeline::StageOrder::vee && !back;
-    }
-    const std::size_t begin = std::size_t(first);
-    first += stages[s].layers;
-    const bool second = order == pipeline::StageOrder::mirror && s + 1 == stages.size();
-    if (at != (back ? pp - 1 : 0) && !second) continue;
-    const std::size_t end = std::size_t(first);
-    states += space.states.before[end] - space.states.before[begin];
-    Bytes chunk = activations.before[end] - activations.before[begin];
-    if (!activations.saved_before.empty()) {
-      const i64 again = std::min(recomputed, stages[s].layers);
-      recomputed -= again;
-      chunk = chunk - (activations.saved_before[begin + std::size_t(again)] -
-                       activations.saved_before[begin]);
-    }
-    smallest = std::min(smallest, chunk);
-  }
-  const i64 in_flight = pipeline::max_in_flight(make_pipeline_shape(config), 0);
-  return double(in_flight) * smallest + states;
 }
 
 EndStages find_end_stages(const plan::Stages& stages, const Pipe& pipe, i64 pp) {

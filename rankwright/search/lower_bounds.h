@@ -1,5 +1,5 @@
-// Lower bounds of time and memory of the candidates of a node. All are certain: no candidate takes
-// less. The bounds of a whole step are cost/step.h's.
+// Lower bounds of the step time of the candidates of a node. All are certain: no candidate takes
+// less. The bounds of a whole step are cost/step.h's, those of memory memory_bounds.h's.
 #pragma once
 
 #include <algorithm>
@@ -30,35 +30,6 @@ Seconds min_step_time(const SearchContext& context, const plan::TrainingConfig& 
 /// choices of sequence parallelism and all of recompute: no communication, and sequence parallelism
 /// where it is allowed. `config` is changed meanwhile and restored.
 Seconds min_compute_time(const SearchContext& context, plan::TrainingConfig& config);
-
-/// Computes lower bounds of the model states, sharded as far as the node's choices allow. The
-/// fullest rank has at least those of the mean rank.
-StateBounds bound_states(const NodeSpace& space);
-
-/// Activations that one microbatch keeps on the device until its backward.
-struct ActivationBytes {
-  Bytes kept{};                 // sum over all layers
-  std::vector<Bytes> before{};  // by layer: of all layers before it
-  // Likewise, what is saved if these layers are recomputed; empty unless only some are.
-  std::vector<Bytes> saved_before{};
-};
-/// Computes the activations of each of NodeSpace::recomputes, with the microbatch and the
-/// sequence parallelism of `config`, which is changed meanwhile and restored.
-std::vector<ActivationBytes> estimate_activations(const NodeSpace& space,
-                                                  plan::TrainingConfig& config);
-
-/// Returns a lower bound of the fullest pp rank's memory: the mean over ranks of the model states
-/// and of the activations of one microbatch, which all exist when its last forward ends. Over all
-/// ZeRO stages, or for one.
-Bytes min_memory(const NodeSpace& space, const ActivationBytes& activations, const Pipe& pipe);
-Bytes min_memory(const NodeSpace& space, const ActivationBytes& activations, const Pipe& pipe,
-                 int zero);
-
-/// Returns a lower bound of the memory of pp rank 0, over all ZeRO stages: the states of its
-/// layers, and its microbatches in flight, each with the activations of the rank's smallest chunk.
-/// Requires: `stages` are those of `config`.
-Bytes min_memory_on_first_rank(const NodeSpace& space, const ActivationBytes& activations,
-                               const plan::TrainingConfig& config, const plan::Stages& stages);
 
 /// An axis order and a context-parallel algorithm with the times of their layers.
 struct PricedOrder {

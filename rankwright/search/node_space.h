@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <map>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,10 +37,16 @@ struct PlacedOrder {
 
 /// Lower bounds of the model states of a node's pp ranks.
 struct StateBounds {
+  /// Layers of one run that count in the bound of the memory of layers.
+  struct Run {
+    std::size_t index = 0;          // of the run
+    i64 count = 0;                  // with the MTP modules, which are at least as large
+    std::array<Bytes, 4> states{};  // of one layer, by ZeRO stage
+  };
   std::array<Bytes, 4> mean{};  // of the mean rank, by ZeRO stage; infinite if it is not searched
-  Bytes min{};                  // minimum of these
   std::vector<Bytes>
-      before{};  // by layer: of all layers before it on one rank, with any ZeRO stage
+      before{};              // by layer: of all layers before it on one rank, with any ZeRO stage
+  std::vector<Run> heavy{};  // the layers with experts; of a dense model, all
 };
 
 /// All choices of one node. Immutable once it is made.
@@ -57,6 +65,7 @@ struct NodeSpace {
   std::vector<std::pair<int, i64>> shard_sizes{};  // ZeRO stage and shard size, of any order
   i64 num_shards = 0;                              // summed over orders
   StateBounds states{};
+  std::map<std::string_view, i64> refused{};  // pipelines and recomputes, by rule of the target
 
   const Problem& problem() const { return context.problem; }
   /// Returns the number of candidates per axis order and way to shard.
@@ -66,7 +75,9 @@ struct NodeSpace {
   }
 };
 
-/// Enumerates the choices of a node. Counts duplicates and violations of its orders in `stats`.
+/// Enumerates the choices of a node but its orders.
+NodeSpace make_unordered_space(const SearchContext& context, const Node& node);
+/// Enumerates all choices of a node. Counts duplicates and violations of its orders in `stats`.
 NodeSpace make_node_space(const SearchContext& context, const Node& node, SearchStats& stats);
 
 }  // namespace rankwright::search

@@ -2,7 +2,7 @@
 #include <span>
 
 #include "rankwright/cost/traffic_cost.h"
-#include "rankwright/search/lower_bounds.h"
+#include "rankwright/search/memory_bounds.h"
 #include "rankwright/search/node_space.h"
 
 namespace rankwright::search {
@@ -130,27 +130,27 @@ void enumerate_orders(NodeSpace& space, SearchStats& stats) {
 }
 
 /// Removes the pipelines that a rule of the target refuses, whatever the rest of the plan is.
-void drop_refused_pipes(NodeSpace& space, SearchStats& stats) {
-  if (space.pipes.empty() || space.context.pipeline_rules.empty()) return;
-  const i64 others = i64(space.micro_batches.size() * space.sequence_parallels.size() *
-                         space.comms.size() * space.shardings.size()) *
-                     i64(list_orders(space.problem(), space.node).size());
+/// Returns how many combinations with recompute each rule refuses.
+std::map<std::string_view, i64> drop_refused_pipes(NodeSpace& space) {
+  std::map<std::string_view, i64> refused;
+  if (space.pipes.empty() || space.context.pipeline_rules.empty()) return refused;
   std::erase_if(space.pipes, [&](const Pipe& pipe) {
     choose(space.config.plan, pipe);
     for (const rules::Rule* rule : space.context.pipeline_rules) {
       const bool of_even = rule->depends == rules::Rule::Depends::even_stages;
       if ((of_even && pipe.balanced) || !rule->fault(space.config)) continue;
-      stats.rules[rule->page.code] += others * count_combinations(space.recomputes, {pipe});
+      refused[rule->page.code] += count_combinations(space.recomputes, {pipe});
       return true;
     }
     return false;
   });
   choose(space.config.plan, Pipe{});
+  return refused;
 }
 
 }  // namespace
 
-NodeSpace make_node_space(const SearchContext& context, const Node& node, SearchStats& stats) {
+NodeSpace make_unordered_space(const SearchContext& context, const Node& node) {
   const Problem& problem = context.problem;
   NodeSpace space{.context = context,
                   .node = node,
@@ -162,10 +162,21 @@ NodeSpace make_node_space(const SearchContext& context, const Node& node, Search
                   .sequence_parallels = list_sequence_parallels(problem, node),
                   .recomputes = list_recomputes(problem, node)};
   const plan::Plan simplest = space.config.plan;
-  drop_refused_pipes(space, stats);
-  enumerate_orders(space, stats);
+  space.refused = drop_refused_pipes(space);
   space.config.plan = simplest;
   space.states = bound_states(space);
+  return space;
+}
+
+NodeSpace make_node_space(const SearchContext& context, const Node& node, SearchStats& stats) {
+  NodeSpace space = make_unordered_space(context, node);
+  const i64 others = i64(space.micro_batches.size() * space.sequence_parallels.size() *
+                         space.comms.size() * space.shardings.size()) *
+                     i64(list_orders(space.problem(), space.node).size());
+  for (const auto& [code, count] : space.refused) stats.rules[code] += others * count;
+  const plan::Plan simplest = space.config.plan;
+  enumerate_orders(space, stats);
+  space.config.plan = simplest;
   return space;
 }
 

@@ -29,9 +29,14 @@ Problem narrow_to(Problem problem, pipeline::Schedule schedule, const Range& chu
   return problem;
 }
 
-/// Returns the fastest plan that fits in such parts of the given nodes: the initial incumbent.
-std::optional<Candidate> probe(const SearchContext& context, std::span<const NodeBound> some,
+/// Returns the fastest plan that fits in such parts of the first nodes: the initial incumbent.
+std::optional<Candidate> probe(const SearchContext& context, std::span<const NodeBound> all,
                                StageSplitCache& split_cache) {
+  std::vector<NodeBound> some;  // the first that may fit
+  for (const NodeBound& one : all) {
+    if (some.size() == kProbed) break;
+    if (one.min < kInfiniteTime) some.push_back(one);
+  }
   std::optional<Candidate> best;
   for (const Problem& small :
        {narrow_to(context.problem, pipeline::Schedule::one_f_one_b, {1, 1}),
@@ -81,7 +86,11 @@ class BestFirstSearch {
   bool can_prune(const NodeBound& one) const {
     return context_.bounds && best_ && one.min > (1 + context_.windows.widest()) * *best_;
   }
-  /// Returns the next `count` nodes that cannot be pruned. Counts the pruned ones before them.
+  /// Returns whether no candidate of the node fits, and none is asked for as the leanest.
+  bool is_too_large(const NodeBound& one) const {
+    return context_.bounds && one.min == kInfiniteTime && (best_ || !options_.leanest);
+  }
+  /// Returns the next `count` nodes that must be searched. Counts the others before them.
   std::vector<NodeBound> take_next(std::size_t count);
   bool report_progress();
   void end_early();
@@ -131,12 +140,15 @@ void BestFirstSearch::find_node_bounds() {
 std::vector<NodeBound> BestFirstSearch::take_next(std::size_t count) {
   std::vector<NodeBound> some;
   for (; at_ < left_.size() && some.size() < count; ++at_) {
-    if (!can_prune(left_[at_])) {
-      some.push_back(left_[at_]);
+    const NodeBound& one = left_[at_];
+    const bool large = is_too_large(one);
+    if (!large && !can_prune(one)) {
+      some.push_back(one);
       continue;
     }
-    space().stats.candidates += left_[at_].candidates;
-    space().stats.pruned += left_[at_].candidates;
+    SearchStats& stats = space().stats;
+    stats.candidates += one.candidates;
+    (large ? stats.memory : stats.pruned) += one.candidates;
   }
   return some;
 }
@@ -163,9 +175,7 @@ SearchResult BestFirstSearch::run() {
   find_node_bounds();
   std::stable_sort(left_.begin(), left_.end(),
                    [](const NodeBound& a, const NodeBound& b) { return a.priority < b.priority; });
-  if (context_.bounds)
-    probed_ =
-        probe(context_, std::span(left_).first(std::min(kProbed, left_.size())), *split_cache_);
+  if (context_.bounds) probed_ = probe(context_, left_, *split_cache_);
   if (probed_) best_ = probed_->time;
   for (std::size_t size = kFirstRound;; size = std::min(2 * size, kLastRound)) {
     if (!report_progress()) {

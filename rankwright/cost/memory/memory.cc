@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rankwright/base/check.h"
+#include "rankwright/cost/memory/allocator.h"
 #include "rankwright/cost/memory/rank_load.h"
 #include "rankwright/cost/memory/states.h"
 #include "rankwright/pipeline/order.h"
@@ -428,7 +429,6 @@ bool MemoryEstimator::put_update(MemoryEstimate& out, const RankLoad& load, Byte
 
 /// Fills in the memory outside tensors (M22 to M24). Requires: the entries of all tensors are set.
 void MemoryEstimator::put_beyond(MemoryEstimate& out) const {
-  constexpr double kAllocatorLimit = 0.97;  // of the device; beyond, it frees its cache and retries
   constexpr double kFp32Bytes = 4;
   const plan::Job& job = config_.job;
   const Bytes allocated = out.allocated();

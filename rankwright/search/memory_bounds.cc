@@ -1,0 +1,344 @@
+#include "rankwright/search/memory_bounds.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "rankwright/cost/memory/activations.h"
+#include "rankwright/cost/memory/allocator.h"
+#include "rankwright/cost/memory/memory.h"
+#include "rankwright/cost/memory/states.h"
+#include "rankwright/model/parameters.h"
+#include "rankwright/pipeline/held.h"
+#include "rankwright/pipeline/order.h"
+#include "rankwright/plan/shares.h"
+
+namespace rankwright::search {
+namespace {
+
+constexpr std::size_t kZeroStages = 4;
+
+/// Bounds the states of parameters on one rank.
+class StateBounder {
+ public:
+  explicit StateBounder(const plan::TrainingConfig& config)
+      : config_(config), bytes_(cost::count_state_bytes(config)) {}
+
+  /// Returns the minimum over all ways to shard of the bytes of these parameters.
+  Bytes bound(double dense, double expert, int zero) const {
+    const plan::Plan& plan = config_.plan;
+    const bool frozen = config_.job.frozen();
+    // FSDP keeps its weights in shards from ZeRO-2 on.
+    const int weights = config_.software.fsdp ? 2 : 3;
+    const int from[] = {weights, 2, 1};  // ZeRO stage that shards parameters, gradients, optimizer
+    const cost::KeptOnDevice kept = cost::find_kept_on_device(config_, zero);
+    // Under LoRA, the frozen weights alone. Gradients that are freed may not be there at the peak.
+    const bool gradients = !frozen && !config_.software.frees_gradients;
+    const double each[] = {kept.weights * (frozen ? bytes_.frozen : bytes_.weights),
+                           gradients ? kept.gradients * bytes_.gradients : 0,
+                           frozen ? 0 : kept.optimizer * bytes_.optimizer};
+    const double shard = dense / double(plan.data_ranks()) + expert / double(plan.expert_dp());
+    double sum = 0;
+    for (std::size_t k = 0; k < 3; ++k) sum += each[k] * (zero >= from[k] ? shard : dense + expert);
+    return Bytes{sum};
+  }
+  Bytes bound(const plan::Share& share, int zero) const {
+    return bound(double(share.dense), double(share.expert), zero);
+  }
+
+ private:
+  const plan::TrainingConfig& config_;
+  cost::StateBytes bytes_;
+};
+
+/// Returns whether a layer counts in the bound of the memory of layers. A rank with one of these
+/// has at least the temporary tensors of the smallest.
+bool is_heavy(const model::Model& model, const model::Layer& layer) {
+  return layer.ffn.sparse() || !model.sparse();
+}
+
+/// Returns the smallest load of a rank that has one of the heavy layers, without its states and
+/// saved activations.
+cost::RankLoad make_smallest_load(const NodeSpace& space, const plan::TrainingConfig& config) {
+  const plan::Plan& plan = config.plan;
+  cost::RankLoad least{.layers = 1};
+  const auto keep_min = [&](auto& to, const auto& value, bool first) {
+    to = first ? value : std::min(to, value);
+  };
+  bool first = true;
+  for (const StateBounds::Run& run : space.states.heavy) {
+    const model::Layer& layer = config.model.runs[run.index].layer;
+    const plan::Share share = count_layer_share(config.model, layer, plan);
+    const cost::LayerMatrices matrices = cost::matrices(config, layer);
+    const i64 sharded =
+        (plan.data_ranks() > 1 ? share.dense : 0) + (plan.expert_dp() > 1 ? share.expert : 0);
+    keep_min(least.largest_layer, sharded, first);
+    keep_min(least.gradients, cost::activations(config, layer).gradients, first);
+    keep_min(least.attention, matrices.attention, first);
+    keep_min(layer.ffn.sparse() ? least.sparse : least.dense, matrices.ffn, first);
+    first = false;
+  }
+  return least;
+}
+
+/// Returns a lower bound of the states and activations of the heavy layers on the fullest pp rank.
+/// `kept` returns what a layer of a run keeps per microbatch. `in_flight` is by pp rank.
+template <class Kept>
+Bytes bound_layers(const NodeSpace& space, std::size_t zero, const std::vector<double>& in_flight,
+                   const Kept& kept, Bytes saved) {
+  Bytes states{}, activations{};
+  double layers = 0;
+  for (const StateBounds::Run& run : space.states.heavy) {
+    states += double(run.count) * run.states[zero];
+    activations += double(run.count) * kept(run.index);
+    layers += double(run.count);
+  }
+  states = states / layers;
+  activations = activations / layers;
+  // The weight of a rank is the inverse of what a mean layer takes on it. The fullest rank has at
+  // least the weighted mean of all ranks.
+  double sum = 0, held = 0;
+  for (const double f : in_flight) {
+    const Bytes each = states + f * activations;
+    if (each <= Bytes{}) return {};
+    sum += 1 / each.value;
+    held += f / each.value;
+  }
+  const auto [fewest, most] = std::minmax_element(in_flight.begin(), in_flight.end());
+  Bytes total{};
+  for (const StateBounds::Run& run : space.states.heavy) {
+    // Relative to the mean layer, a layer takes least on the rank with the most or the fewest
+    // microbatches.
+    double smallest = std::numeric_limits<double>::infinity();
+    for (const double f : {*fewest, *most})
+      smallest =
+          std::min(smallest, (run.states[zero] + f * kept(run.index)) / (states + f * activations));
+    total += Bytes{double(run.count) * smallest / sum};
+  }
+  return total - held / sum * saved;
+}
+
+/// Returns the microbatches that each pp rank holds at least, with any chunks and stages.
+std::vector<double> list_in_flight(const plan::TrainingConfig& config,
+                                   const pipeline::ScheduleRow& facts) {
+  const pipeline::PipelineShape shape{
+      .schedule = facts.schedule,
+      .pp = config.plan.pp,
+      .chunks = facts.max_chunks == 1 ? 1 : std::max<i64>(2, facts.min_chunks),
+      .microbatches = config.microbatches()};
+  std::vector<double> all;
+  all.reserve(std::size_t(shape.pp));
+  for (i64 r = 0; r < shape.pp; ++r)
+    all.push_back(shape.pp == 1 ? 1 : double(whole_in_flight(shape, r)));
+  return all;
+}
+
+}  // namespace
+
+StateBounds bound_states(const NodeSpace& space) {
+  const plan::TrainingConfig& config = space.config;
+  const model::Model& model = config.model;
+  const plan::Plan& plan = config.plan;
+  const StateBounder bounder(config);
+  const model::Parameters all = count_parameters(model);
+  const double dense = double(all.total() - all.experts) / double(plan.tp * plan.pp);
+  const double expert = double(all.experts) / double(plan.etp * plan.ep * plan.pp);
+  StateBounds bounds;
+  bounds.mean.fill(kInfiniteBytes);
+  for (const Sharding& sharding : space.shardings)
+    bounds.mean[std::size_t(sharding.zero)] = bounder.bound(dense, expert, sharding.zero);
+  bounds.before.reserve(std::size_t(model.layers()) + 1);
+  bounds.before.push_back({});
+  for (std::size_t i = 0; i < model.runs.size(); ++i) {
+    const model::LayerRun& run = model.runs[i];
+    const plan::Share share = count_layer_share(model, run.layer, plan);
+    StateBounds::Run states{.index = i, .count = run.count};
+    Bytes each = kInfiniteBytes;
+    for (const Sharding& sharding : space.shardings) {
+      const Bytes here = bounder.bound(share, sharding.zero);
+      states.states[std::size_t(sharding.zero)] = here;
+      each = std::min(each, here);
+    }
+    for (i64 k = 0; k < run.count; ++k) bounds.before.push_back(bounds.before.back() + each);
+    if (i + 1 == model.runs.size()) states.count += model.mtp_layers;
+    if (is_heavy(model, run.layer)) bounds.heavy.push_back(states);
+  }
+  return bounds;
+}
+
+std::vector<ActivationBytes> estimate_activations(const NodeSpace& space,
+                                                  plan::TrainingConfig& config) {
+  std::vector<ActivationBytes> all;
+  all.reserve(space.recomputes.size());
+  for (const RecomputeChoice& choice : space.recomputes) {
+    choose(config.plan, choice);
+    const bool full = choice.kind == plan::Recompute::full, some = choice.layers > 0;
+    ActivationBytes sum{.restored = kInfiniteBytes, .recomputed = choice.layers};
+    sum.runs.reserve(config.model.runs.size());
+    Bytes whole{}, largest_saving{};
+    for (const model::LayerRun& run : config.model.runs) {
+      const cost::LayerActivations a = cost::activations(config, run.layer);
+      // Inputs in host memory take none of the device's.
+      const Bytes input = config.plan.offload.activations ? Bytes{} : a.input;
+      sum.runs.push_back({full && !some ? input : a.kept, some ? a.kept - input : Bytes{}});
+      sum.kept += double(run.count) * (full ? input : a.kept);
+      whole += double(run.count) * a.kept;
+      largest_saving = std::max(largest_saving, a.kept - input);
+      // If only some layers are recomputed, those may be any.
+      if (some || is_heavy(config.model, run.layer))
+        sum.restored = std::min(sum.restored, full ? a.whole : a.core);
+    }
+    if (some)
+      sum.kept = std::max(sum.kept, whole - double(choice.layers * space.node.pp) * largest_saving);
+    all.push_back(std::move(sum));
+  }
+  choose(config.plan, RecomputeChoice{});
+  return all;
+}
+
+ActivationSums sum_activations(const NodeSpace& space, const ActivationBytes& activations) {
+  ActivationSums sums{.kept = {Bytes{}}};
+  const bool some = activations.recomputed > 0;
+  if (some) sums.saved.push_back({});
+  for (std::size_t i = 0; i < activations.runs.size(); ++i)
+    for (i64 k = 0; k < space.config.model.runs[i].count; ++k) {
+      sums.kept.push_back(sums.kept.back() + activations.runs[i].kept);
+      if (some) sums.saved.push_back(sums.saved.back() + activations.runs[i].saved);
+    }
+  return sums;
+}
+
+OverheadBounds bound_overhead(const NodeSpace& space, plan::TrainingConfig& config) {
+  const cluster::Calibration& calibration = space.context.calibration;
+  const plan::Software& software = config.software;
+  OverheadBounds bounds;
+  // Their peak may be at an instant without some of these.
+  if (software.frees_gradients || (software.fsdp && software.loss == plan::Loss::chunked))
+    return bounds;
+  bounds.allocator_limit = cost::kAllocatorLimit * config.cluster.device.memory;
+  if (!software.bare) bounds.reserve = calibration[cluster::Constant::reserve];
+  const cost::RankLoad with = make_smallest_load(space, config), any{};
+  const auto estimate = [&](const cost::RankLoad& load) -> OverheadBounds::Stage {
+    const cost::MemoryEstimate memory = cost::fullest(config, calibration, {&load, 1});
+    // Orders may have another dispatcher.
+    return {memory.allocated(), memory[cost::Entry::reserve],
+            memory[cost::Entry::context] + memory[cost::Entry::communicators]};
+  };
+  for (std::size_t zero = 0; zero < kZeroStages; ++zero) {
+    if (space.states.mean[zero] == kInfiniteBytes) continue;
+    choose(config.plan, int(zero), 0, space.problem());
+    bounds.any[zero] = estimate(any);
+    bounds.with[zero] = estimate(with);
+  }
+  choose(config.plan, 0, 0, space.problem());
+  return bounds;
+}
+
+MemoryBounds bound_memory(const NodeSpace& space, const plan::TrainingConfig& config,
+                          const ActivationBytes& activations, const OverheadBounds& overhead,
+                          pipeline::Schedule schedule) {
+  const pipeline::ScheduleRow& facts = row(schedule);
+  const double pp = double(config.plan.pp);
+  // With DualPipe, ranks hold two stages, and the activations of one of them on average.
+  const bool mirror = facts.stage_order == pipeline::StageOrder::mirror && config.plan.pp > 1;
+  const Bytes mean = (mirror ? 0.5 : 1) / pp * activations.kept;
+  const double reserve = 1 + overhead.reserve;
+  const std::vector<double> in_flight =
+      mirror ? std::vector<double>{} : list_in_flight(config, facts);
+  const auto kept = [&](std::size_t run) { return reserve * activations.runs[run].kept; };
+  const auto input = [&](std::size_t run) {
+    return reserve * (activations.runs[run].kept - activations.runs[run].saved);
+  };
+  Bytes saved{};
+  if (activations.recomputed > 0)
+    for (const ActivationBytes::Layer& layer : activations.runs)
+      saved = std::max(saved, double(activations.recomputed) * reserve * layer.saved);
+  MemoryBounds bounds;
+  bounds.fill(kInfiniteBytes);
+  for (std::size_t zero = 0; zero < kZeroStages; ++zero) {
+    const Bytes states = space.states.mean[zero];
+    if (states == kInfiniteBytes) continue;
+    const OverheadBounds::Stage& any = overhead.any[zero];
+    const OverheadBounds::Stage& with = overhead.with[zero];
+    bounds[zero] = states + mean + any.allocated + any.outside;
+    Bytes layers{};
+    if (mirror) {
+      for (const StateBounds::Run& run : space.states.heavy)
+        layers += double(run.count) / pp * (2 * run.states[zero] + 0.5 * input(run.index));
+    } else {
+      layers = bound_layers(space, zero, in_flight, input, Bytes{});
+      if (activations.recomputed > 0)
+        layers = std::max(layers, bound_layers(space, zero, in_flight, kept, saved));
+    }
+    if (overhead.allocator_limit == Bytes{}) {
+      bounds[zero] = std::max(bounds[zero], layers / reserve);
+      continue;
+    }
+    const Bytes reserved = layers + with.allocated + with.reserve + reserve * activations.restored;
+    const Bytes allocated = layers / reserve + with.allocated + activations.restored;
+    bounds[zero] =
+        std::max(bounds[zero],
+                 std::max(allocated, std::min(reserved, overhead.allocator_limit)) + with.outside);
+  }
+  return bounds;
+}
+
+BatchMemory bound_batch_memory(const NodeSpace& space, plan::TrainingConfig& config) {
+  BatchMemory batch{.activations = estimate_activations(space, config),
+                    .overhead = bound_overhead(space, config)};
+  const std::size_t schedules = pipeline::schedules().size();
+  MemoryBounds unknown;
+  unknown.fill(kInfiniteBytes);
+  batch.bounds.assign(space.recomputes.size() * schedules, unknown);
+  batch.min = kInfiniteBytes;
+  for (std::size_t k = 0; k < space.recomputes.size(); ++k) {
+    std::vector<bool> is_known(schedules);
+    for (const Pipe& pipe : space.pipes) {
+      const std::size_t at = std::size_t(pipe.schedule);
+      if (is_known[at] || !combines(space.recomputes[k], pipe)) continue;
+      is_known[at] = true;
+      MemoryBounds& bounds = batch.bounds[k * schedules + at];
+      bounds = bound_memory(space, config, batch.activations[k], batch.overhead, pipe.schedule);
+      batch.min = std::min(batch.min, *std::min_element(bounds.begin(), bounds.end()));
+    }
+  }
+  return batch;
+}
+
+Bytes min_memory_on_first_rank(const NodeSpace& space, const ActivationSums& activations,
+                               const OverheadBounds& overhead, const plan::TrainingConfig& config,
+                               const plan::Stages& stages) {
+  const pipeline::StageOrder order = row(config.plan.schedule).stage_order;
+  const i64 pp = space.node.pp;
+  Bytes states{}, smallest = kInfiniteBytes, other = kInfiniteBytes;
+  i64 first = 0, recomputed = config.plan.recompute_layers;
+  i64 at = -1;        // of the stage in its pass over the pp ranks
+  bool back = false;  // whether the pass goes from the last rank to the first
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    if (++at == pp) {
+      at = 0;
+      back = order == pipeline::StageOrder::vee && !back;
+    }
+    const std::size_t begin = std::size_t(first);
+    first += stages[s].layers;
+    const bool second = order == pipeline::StageOrder::mirror && s + 1 == stages.size();
+    if (at != (back ? pp - 1 : 0) && !second) continue;
+    const std::size_t end = std::size_t(first);
+    states += space.states.before[end] - space.states.before[begin];
+    Bytes chunk = activations.kept[end] - activations.kept[begin];
+    if (!activations.saved.empty()) {
+      const i64 again = std::min(recomputed, stages[s].layers);
+      recomputed -= again;
+      chunk = chunk - (activations.saved[begin + std::size_t(again)] - activations.saved[begin]);
+    }
+    smallest = std::min(smallest, chunk);
+  }
+  for (const Sharding& sharding : space.shardings) {
+    const OverheadBounds::Stage& any = overhead.any[std::size_t(sharding.zero)];
+    other = std::min(other, any.allocated + any.outside);
+  }
+  const i64 in_flight = pipeline::max_in_flight(make_pipeline_shape(config), 0);
+  return double(in_flight) * smallest + states + other;
+}
+
+}  // namespace rankwright::search

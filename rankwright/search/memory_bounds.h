@@ -1,0 +1,89 @@
+// Lower bounds of the memory of the candidates of a node. All are certain: no candidate takes less.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "rankwright/search/node_space.h"
+
+namespace rankwright::search {
+
+/// Computes lower bounds of the model states, sharded as far as the node's choices allow. The
+/// fullest rank has at least those of the mean rank.
+StateBounds bound_states(const NodeSpace& space);
+
+/// Activations that one microbatch keeps on the device until its backward, for one choice of
+/// recompute.
+struct ActivationBytes {
+  /// One layer of a run.
+  struct Layer {
+    Bytes kept{};
+    Bytes saved{};  // if the layer is recomputed; 0 unless only some layers are
+  };
+  std::vector<Layer> runs{};  // as the runs of the model
+  Bytes kept{};               // sum over all layers
+  Bytes restored{};           // minimum that recomputation restores for one backward
+  i64 recomputed = 0;         // layers per pp rank, if only some are recomputed
+};
+/// Computes the activations of each of NodeSpace::recomputes, with the microbatch and the
+/// sequence parallelism of `config`, which is changed meanwhile and restored.
+std::vector<ActivationBytes> estimate_activations(const NodeSpace& space,
+                                                  plan::TrainingConfig& config);
+
+/// Activations of all layers before each layer.
+struct ActivationSums {
+  std::vector<Bytes> kept{};
+  std::vector<Bytes> saved{};  // empty unless only some layers are recomputed
+};
+ActivationSums sum_activations(const NodeSpace& space, const ActivationBytes& activations);
+
+/// Lower bounds of what a pp rank has besides its model states and saved activations, by ZeRO
+/// stage: temporary tensors of a backward, gathered weights, buffers, libraries. `allocated` is
+/// their part in tensors, `outside` that outside PyTorch's allocator.
+struct OverheadBounds {
+  struct Stage {
+    Bytes allocated{}, reserve{}, outside{};
+  };
+  std::array<Stage, 4> any{};   // of any rank
+  std::array<Stage, 4> with{};  // of a rank with one of StateBounds::heavy
+  double reserve = 0;           // of the allocator per byte of activations
+  Bytes allocator_limit{};      // its reserve never exceeds this
+};
+/// Computes the overhead with the microbatch and the sequence parallelism of `config`, which is
+/// changed meanwhile and restored.
+OverheadBounds bound_overhead(const NodeSpace& space, plan::TrainingConfig& config);
+
+/// Lower bounds of the memory of the fullest pp rank by ZeRO stage; infinite for those that are
+/// not searched.
+using MemoryBounds = std::array<Bytes, 4>;
+/// Bounds the memory of a schedule with any chunks and any stages. If pp rank r holds f_r
+/// microbatches, and a layer has s bytes of states and a of activations, then n layers can be
+/// spread so that no rank has more than n / sum_r 1 / (s + f_r a), and not more evenly. Requires:
+/// `config` has the microbatch and the sequence parallelism.
+MemoryBounds bound_memory(const NodeSpace& space, const plan::TrainingConfig& config,
+                          const ActivationBytes& activations, const OverheadBounds& overhead,
+                          pipeline::Schedule schedule);
+
+/// The memory bounds of one microbatch size with or without sequence parallelism.
+struct BatchMemory {
+  std::vector<ActivationBytes> activations{};  // by choice of recompute
+  OverheadBounds overhead{};
+  std::vector<MemoryBounds> bounds{};  // by choice of recompute and schedule
+  Bytes min{};                         // minimum of these; grows with the microbatch
+
+  const MemoryBounds& with(std::size_t recompute, pipeline::Schedule schedule) const {
+    return bounds[recompute * pipeline::schedules().size() + std::size_t(schedule)];
+  }
+};
+/// Bounds the memory of all choices of recompute and all schedules of the node. `config` is changed
+/// meanwhile and restored.
+BatchMemory bound_batch_memory(const NodeSpace& space, plan::TrainingConfig& config);
+
+/// Returns a lower bound of the memory of pp rank 0, over all ZeRO stages: the states of its
+/// layers, and its microbatches in flight, each with the activations of the rank's smallest chunk.
+/// Requires: `stages` are those of `config`.
+Bytes min_memory_on_first_rank(const NodeSpace& space, const ActivationSums& activations,
+                               const OverheadBounds& overhead, const plan::TrainingConfig& config,
+                               const plan::Stages& stages);
+
+}  // namespace rankwright::search
