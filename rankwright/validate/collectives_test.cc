@@ -31,18 +31,20 @@ std::string fault(const std::string& rows) {
          found.error().detail;
 }
 
-/// Reads the published measurements that are shipped with the tests.
+/// Scores published measurements that are shipped with the tests.
+CollectiveScore score_published(const std::string& file) {
+  const std::string path = RANKWRIGHT_SOURCE_DIR "/tests/data/validation/" + file;
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  const Result<Csv> table = parse_csv(text.str(), path);
+  RW_CHECK(table && holds_collectives(*table));
+  Result<MeasuredCollectives> rows = read_collectives(*table, path);
+  RW_CHECK(rows);
+  return score_collectives(std::move(*rows), catalog::get_calibration());
+}
+
 const CollectiveScore& published() {
-  static const CollectiveScore score = [] {
-    const std::string path = RANKWRIGHT_SOURCE_DIR "/tests/data/validation/collectives.csv";
-    std::stringstream text;
-    text << std::ifstream(path).rdbuf();
-    const Result<Csv> table = parse_csv(text.str(), path);
-    RW_CHECK(table && holds_collectives(*table));
-    Result<MeasuredCollectives> rows = read_collectives(*table, path);
-    RW_CHECK(rows);
-    return score_collectives(std::move(*rows), catalog::get_calibration());
-  }();
+  static const CollectiveScore score = score_published("collectives.csv");
   return score;
 }
 
@@ -198,14 +200,14 @@ TEST(ScoreCollectives, OneSystemHoldsNothingOut) {
       *read("a,8,all_gather,800000000,2000,,,dgx-h100,,\n"), catalog::get_calibration());
   EXPECT_EQ(score.total[1].rows, 1);
   EXPECT_EQ(score.total[2].rows, 1);
-  EXPECT_EQ(score.total_held_out[1].rows, 0);
+  EXPECT_TRUE(score.total_held_out.empty());
   EXPECT_EQ(score.predictions[0].held_out, 0.0_s);
 }
 
 TEST(ScoreCollectives, NoRowsAreEmptyAndFitThePriors) {
   const CollectiveScore score = score_collectives(*read(""), catalog::get_calibration());
   EXPECT_TRUE(score.systems.empty() && score.predictions.empty());
-  for (const cluster::Constant c : kCollectiveConstants)
+  for (const cluster::Constant c : list_fitted(score.measured))
     EXPECT_DOUBLE_EQ(score.fitted.constants[c], catalog::constants()[std::size_t(c)].prior);
 }
 
@@ -231,7 +233,7 @@ RC_GTEST_PROP(FitCollectives, RecoversTheConstantsOfSyntheticRows, ()) {
   truth[cluster::Constant::in_network] = double(sample::one_of({60, 70, 80})) / 100;
   const cluster::Calibration found =
       fit_collectives(made_with(truth), catalog::get_calibration()).constants;
-  for (const cluster::Constant c : kCollectiveConstants)
+  for (const cluster::Constant c : list_fitted({}))
     RC_ASSERT(std::abs(std::log(found[c] / truth[c])) < 0.06);
 }
 
@@ -281,8 +283,18 @@ TEST(PublishedCollectives, ErrorsAreWithinTheirLimits) {
   EXPECT_LT(published().total[1].mean_absolute, 0.12);
 }
 
+// 13.5 % when the constants were last fitted, of 256 rows on 15 systems.
+TEST(PublishedDispatches, HeldOutErrorIsWithinItsLimit) {
+  const CollectiveScore score = score_published("alltoall.csv");
+  EXPECT_EQ(score.measured.rows.size(), 256u);
+  EXPECT_LT(score.total_held_out[0].mean_absolute, 0.139);
+  for (const cluster::Constant c :
+       {cluster::Constant::nic_all_to_all, cluster::Constant::copy_deepep})
+    EXPECT_NEAR(score.fitted.constants[c] / catalog::get_calibration()[c], 1, 0.005);
+}
+
 TEST(PublishedCollectives, FitReproducesTheShippedConstants) {
-  for (const cluster::Constant c : kCollectiveConstants)
+  for (const cluster::Constant c : list_fitted(published().measured))
     EXPECT_NEAR(published().fitted.constants[c] / catalog::get_calibration()[c], 1, 0.005)
         << catalog::constants()[std::size_t(c)].name;
   // Poorly determined: systems on EFA give widely different values.
