@@ -6,7 +6,8 @@ namespace {
 
 constexpr std::string_view kFound[] = {"fitted", "measured", "counted", "assumed"};
 
-constexpr std::string_view kData[] = {"", "steps", "expert_steps", "memory", "collectives"};
+constexpr std::string_view kData[] = {"",       "steps",       "expert_steps",
+                                      "memory", "collectives", "dispatches"};
 
 FitData read_data(const std::string& text) {
   for (std::size_t k = 0; k < std::size(kData); ++k)

@@ -43,8 +43,13 @@ enum class Found : unsigned char { fitted, measured, counted, assumed };
 std::string_view name(Found);
 
 /// The data that a constant was fitted to. steps: of dense runs; expert_steps: of runs with
-/// experts.
-enum class FitData : unsigned char { none, steps, expert_steps, memory, collectives };
+/// experts; collectives: collectives.csv; dispatches: alltoall.csv.
+enum class FitData : unsigned char { none, steps, expert_steps, memory, collectives, dispatches };
+
+/// Returns whether a fit to measured runs determines such a constant.
+constexpr bool is_fitted_to_runs(FitData data) {
+  return data == FitData::steps || data == FitData::expert_steps || data == FitData::memory;
+}
 
 /// A row of calibration.csv.
 struct ConstantRow {

@@ -63,6 +63,7 @@ struct GroupTopology {
   double reduced = 0;  // seconds per byte reduced by a switch
   bool mpi = false;    // between CPUs: MPI rings with a single protocol (C9)
   double adds = 0;     // seconds per byte that a rank adds to its own, between CPUs
+  double meeting = 1;  // slow-down of NICs where messages of many senders meet
 };
 
 /// Returns the members per domain if the switches of the cluster reduce for this group, else 0.
@@ -105,6 +106,7 @@ GroupTopology find_topology(const mesh::Span& span, const cluster::Cluster& clus
     devices *= level.arity;
   }
   topology.mpi = cluster.device.cpu();
+  topology.meeting = 1 / constants[cluster::Constant::nic_all_to_all];
   constexpr double kAccesses = 3;  // two reads, one write
   const double memory =
       constants[cluster::Constant::memory_share] * cluster.device.memory_bandwidth.value;
@@ -231,7 +233,9 @@ CostTerms direct(plan::Op op, const GroupTopology& topology) {
     }
     // A member with few others in its domain sends most of its buffer through its own NIC.
     const double farthest = double(topology.size - part.fewest) / double(topology.size);
-    terms.add_link(k, std::max(double(part.below) * outside * part.all, farthest * part.nic));
+    const double slower = k > 0 ? topology.meeting : 1;
+    terms.add_link(k,
+                   slower * std::max(double(part.below) * outside * part.all, farthest * part.nic));
   }
   return terms;
 }

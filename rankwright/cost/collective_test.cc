@@ -29,6 +29,7 @@ cluster::Cluster nodes() {
 cluster::Calibration round_constants() {
   cluster::Calibration c;
   c[cluster::Constant::link_share] = c[cluster::Constant::nic_share] = 1;
+  c[cluster::Constant::nic_all_to_all] = 1;
   c[cluster::Constant::collective_floor] = 10;
   c[cluster::Constant::collective_ramp] = 4;
   c[cluster::Constant::in_network] = 0.8;
@@ -250,6 +251,20 @@ TEST(CollectiveCost, HierarchicalOnThreeLevels) {
   expect(*estimate_collective_cost(plan::Op::reduce_scatter, 0.8_GB, all, pods, round_constants(),
                                    Algorithm::hierarchical),
          Algorithm::hierarchical, 1, 5, 34000);
+}
+
+TEST(CollectiveCost, AllToAllReachesLessOfANicThanARing) {
+  // 64 ranks send 56/64 of 8 GB through NICs of 50 GB/s: 140 ms alone, twice that at half the
+  // share.
+  cluster::Calibration half = round_constants();
+  half[cluster::Constant::nic_all_to_all] = 0.5;
+  const mesh::Span span = span_on(nodes(), {.dp = 64}, mesh::GroupKind::dp);
+  const auto wire = [&](const cluster::Calibration& c, plan::Op op) {
+    return estimate_collective_cost(op, 8.0_GB, span, nodes(), c).wire;
+  };
+  EXPECT_NEAR(wire(round_constants(), plan::Op::all_to_all) / 140.0_ms, 1, 1e-9);
+  EXPECT_NEAR(wire(half, plan::Op::all_to_all) / 280.0_ms, 1, 1e-9);
+  EXPECT_EQ(wire(half, plan::Op::all_gather), wire(round_constants(), plan::Op::all_gather));
 }
 
 TEST(CollectiveCost, AllToAllSendsOnlyToOthers) {

@@ -22,10 +22,15 @@ cluster::Constant find_dispatch_constant(plan::Dispatcher dispatcher) {
   return cluster::Constant::dispatch_alltoall;
 }
 
-/// Returns the time that UCCL-EP's threads take per message.
+/// Returns the time that UCCL-EP's threads take per message. EFA keeps no order of messages, so
+/// threads on the host restore it; other NICs need none of that.
 Seconds find_message_time(const plan::TrainingConfig& config,
                           const cluster::Calibration& calibration) {
   if (config.plan.dispatcher != plan::Dispatcher::uccl) return {};
+  const std::vector<cluster::Level>& levels = config.cluster.levels;
+  if (std::none_of(levels.begin(), levels.end(),
+                   [](const cluster::Level& level) { return level.name == "efa"; }))
+    return {};
   const bool blackwell = config.cluster.device.generation == "blackwell";
   return calibration[blackwell ? cluster::Constant::message_uccl_blackwell
                                : cluster::Constant::message_uccl] *
@@ -33,6 +38,16 @@ Seconds find_message_time(const plan::TrainingConfig& config,
 }
 
 }  // namespace
+
+double count_reached_places(double places, i64 copies, i64 groups, i64 active_groups) {
+  if (groups > 0 && active_groups > 0) {
+    // Experts of a few groups are on no more places than the groups are.
+    const double per_place = std::max(1.0, double(groups) / places);
+    const double share = std::min(1.0, double(active_groups) / double(groups));
+    places = std::max(1.0, std::min(places, double(groups)) * (1 - std::pow(1 - share, per_place)));
+  }
+  return places * (1 - std::pow(1 - 1 / places, double(copies)));
+}
 
 Links::Links(const cluster::Cluster& cluster, const cluster::Calibration& calibration)
     : cluster_(&cluster), loaded_(calibration) {
@@ -46,6 +61,8 @@ Links::Links(const plan::TrainingConfig& config, const cluster::Calibration& cal
   if (!config.cluster.device.cpu())
     dispatch_ = calibration[find_dispatch_constant(plan.dispatcher)] * 1.0_us;
   message_ = find_message_time(config, calibration);
+  if (plan.dispatcher == plan::Dispatcher::deepep)
+    copied_ = kDeepEpProcessors * calibration[cluster::Constant::copy_deepep] * 1.0_GBps;
   token_ = bytes(config.model.hidden, config.job.activation_bytes());
   if (plan.dispatcher != plan::Dispatcher::alltoall)
     for (const model::LayerRun& run : config.model.runs) {
@@ -109,28 +126,24 @@ Seconds Links::innermost_time(plan::Op op, Bytes size, mesh::GroupKind group) co
 
 CollectiveCost Links::deduplicated_cost(Bytes size, const mesh::Span& span) const {
   const double copies = double(copies_);
-  /// Returns the fraction of the copies that is sent if each of `places` receives a token once.
-  const auto sent = [&](double places) {
-    return places * (1 - std::pow(1 - 1 / places, copies)) / copies;
-  };
   const double ranks = double(span.size);
-  const CollectiveCost inside = estimate_collective_cost(plan::Op::all_to_all, sent(ranks) * size,
-                                                         innermost(span), *cluster_, loaded_);
+  const Bytes received = count_reached_places(ranks, copies_) / copies * size;
+  CollectiveCost inside =
+      estimate_collective_cost(plan::Op::all_to_all, received, innermost(span), *cluster_, loaded_);
+  // Multiprocessors copy a rank's own tokens too.
+  if (copied_.value > 0) inside.time = std::max(inside.time, received / copied_);
   if (span.level == 0) return inside;
   // The rank with the fewest members on its node sends most to other nodes.
   const double nodes = ranks / double(std::max<i64>(1, span.min[0]));
-  double crossing = sent(nodes);
-  if (groups_ > 0 && active_groups_ > 0) {
-    // Experts of a few groups are on no more nodes than the groups are.
-    const double per_node = std::max(1.0, double(groups_) / nodes);
-    const double reached = std::min(nodes, double(groups_)) *
-                           (1 - std::pow(1 - double(active_groups_) / double(groups_), per_node));
-    crossing = std::min(crossing, reached / copies);
-  }
+  const double crossing = count_reached_places(nodes, copies_, groups_, active_groups_) / copies;
   CollectiveCost across =
       estimate_collective_cost(plan::Op::all_to_all, crossing * size, span, *cluster_, loaded_);
   across.time += crossing * (size / token_) * message_;
-  return across.time > inside.time ? across : inside;
+  // Tokens cross the network and are forwarded inside a node at the same time, but neither alone.
+  const double a = across.time.value, b = inside.time.value;
+  CollectiveCost both = a > b ? across : inside;
+  both.time = {std::cbrt(a * a * a + b * b * b)};
+  return both;
 }
 
 }  // namespace rankwright::cost

@@ -10,6 +10,14 @@
 
 namespace rankwright::cost {
 
+/// The multiprocessors that Megatron-LM gives to DeepEP (moe_deepep_num_sms).
+inline constexpr double kDeepEpProcessors = 20;
+
+/// Returns how many of `places` equal places (ranks or nodes) hold an expert of a token, if each of
+/// its `copies` experts is anywhere; with group-limited routing only among the places of
+/// `active_groups` of `groups` groups (0: not limited). Requires: places >= 1, copies >= 1.
+double count_reached_places(double places, i64 copies, i64 groups = 0, i64 active_groups = 0);
+
 /// The network spans of all group kinds of one plan.
 class Links {
  public:
@@ -46,6 +54,7 @@ class Links {
   bool single_rail_ = false;  // data-parallel groups use one NIC per node
   Seconds dispatch_{};        // fixed time of a dispatch or combine
   Seconds message_{};         // time that the host takes for each message, if it sends them
+  BytesPerSecond copied_{};   // by the multiprocessors of the dispatcher; 0: links limit it
   Bytes token_{};             // hidden state of one token
   i64 groups_ = 0, active_groups_ = 0;  // of group-limited routing; 0 without
   i64 copies_ = 0;  // experts per token, if the dispatcher sends each token once per node; else 0

@@ -74,56 +74,94 @@ Seconds dispatch(const rankwright::plan::TrainingConfig& config, Bytes size) {
       .time(K::ep_all_to_all, plan::Op::all_to_all, size, mesh::GroupKind::ep);
 }
 
-/// Returns what a NIC of 50 GB/s reaches during a step.
+/// Returns what an all-to-all reaches of a NIC of 50 GB/s during a step.
 BytesPerSecond reached_nic() {
   const cluster::Calibration& c = catalog::get_calibration();
-  return c[cluster::Constant::nic_share] * c[cluster::Constant::nic_training] * 50.0_GBps;
+  return c[cluster::Constant::nic_share] * c[cluster::Constant::nic_training] *
+         c[cluster::Constant::nic_all_to_all] * 50.0_GBps;
 }
 
-TEST(Links, DeepEpSendsATokenOncePerNode_AllToAllOncePerExpert) {
+/// Returns what it reaches of the NVLink of a DGX H100.
+BytesPerSecond reached_link() {
+  return catalog::get_calibration()[cluster::Constant::link_share] * 450.0_GBps;
+}
+
+/// Returns the time of two transfers that limit each other.
+Seconds both(Seconds a, Seconds b) {
+  return {std::cbrt(a.value * a.value * a.value + b.value * b.value * b.value)};
+}
+
+TEST(Links, ReachedPlaces_MatchTheWorkedExamples) {
+  // 8 experts on 4 nodes: 4 x (1 - (3/4)^8) = 3.5995; as many on 8 nodes with one group each, of
+  // which a token uses 4. With two groups per node, 4 of 8 groups are on 4 x (1 - (1/2)^2) = 3
+  // nodes, of which 3 x (1 - (2/3)^8) = 2.8829 are reached. One place is always reached.
+  EXPECT_NEAR(count_reached_places(4, 8), 3.5995, 1e-4);
+  EXPECT_NEAR(count_reached_places(8, 8, 8, 4), 3.5995, 1e-4);
+  EXPECT_NEAR(count_reached_places(4, 8, 8, 4), 2.8829, 1e-4);
+  EXPECT_DOUBLE_EQ(count_reached_places(1, 8), 1);
+}
+
+TEST(Links, HybridEpSendsATokenOncePerNode_AllToAllOncePerExpert) {
   // Experts on 4 nodes of 8. A rank sends 3/4 of its buffer to other nodes through its own NIC: all
-  // 8 copies per token, or one per node that has an expert of the token, 4 x (1 - (3/4)^8) =
-  // 3.5995 nodes of 8 copies.
+  // 8 copies per token, or one per node that has an expert of the token. Inside the node a token is
+  // sent to each of 32 ranks at most once, to 31 of them over NVLink.
   rankwright::plan::TrainingConfig config = experts_on("dgx-h100 x 4", 32, 32, 8);
   const Bytes large{1e13};
   const Seconds copies = 0.75 * large / reached_nic();
   EXPECT_NEAR(dispatch(config, large) / copies, 1, 1e-4);
-  config.plan.dispatcher = plan::Dispatcher::deepep;
-  EXPECT_NEAR(dispatch(config, large) / copies, 4 * (1 - std::pow(0.75, 8)) / 8, 1e-4);
+  config.plan.dispatcher = plan::Dispatcher::hybridep;
+  const Seconds across = 4 * (1 - std::pow(0.75, 8)) / 8 * copies;
+  const Seconds inside =
+      32 * (1 - std::pow(31.0 / 32, 8)) / 8 * (31.0 / 32 * large / reached_link());
+  EXPECT_NEAR(dispatch(config, large) / both(across, inside), 1, 1e-4);
 }
 
-TEST(Links, DeepEpInsideANode_SendsATokenOncePerRank) {
+TEST(Links, HybridEpInsideANode_SendsATokenOncePerRank) {
   // 8 x (1 - (7/8)^4) = 3.3105 of 8 ranks instead of 4 copies.
   rankwright::plan::TrainingConfig config = experts_on("dgx-h100 x 1", 8, 8, 4);
   const Bytes large{1e13};
   const Seconds copies = dispatch(config, large);
-  config.plan.dispatcher = plan::Dispatcher::deepep;
+  config.plan.dispatcher = plan::Dispatcher::hybridep;
   EXPECT_NEAR(dispatch(config, large) / copies, 8 * (1 - std::pow(7.0 / 8, 4)) / 4, 1e-4);
 }
 
-TEST(Links, GroupLimitedRouting_ReachesFewerNodes) {
-  // 8 nodes with one group of experts each, of which a token uses 4: 4 nodes, not
-  // 8 x (1 - (7/8)^8) = 5.2511, for 8 copies.
-  rankwright::plan::TrainingConfig config = experts_on("dgx-h100 x 8", 64, 64, 8);
+TEST(Links, DeepEpOnFastLinks_IsLimitedByItsMultiprocessors) {
+  // 20 multiprocessors copy less than the NVLink of a B200 carries. They copy 3.3105 of 4 copies,
+  // the rank's own too.
+  rankwright::plan::TrainingConfig config = experts_on("dgx-b200 x 1", 8, 8, 4);
   config.plan.dispatcher = plan::Dispatcher::deepep;
   const Bytes large{1e13};
-  const Seconds free = dispatch(config, large);
-  config.model.runs[0].layer.ffn.groups = 8;
-  config.model.runs[0].layer.ffn.active_groups = 4;
-  EXPECT_NEAR(dispatch(config, large) / free, 4 / (8 * (1 - std::pow(7.0 / 8, 8))), 1e-4);
+  const double rate = 20 * catalog::get_calibration()[cluster::Constant::copy_deepep];
+  EXPECT_NEAR(dispatch(config, large) / (3.3105 / 4 * large / (rate * 1.0_GBps)), 1, 1e-4);
 }
 
-TEST(Links, UcclTakesTimePerMessage) {
-  // 1 MB are 488.28 tokens of 1,024 elements to 2 of 16 experts; on 2 nodes 2 x (1 - (1/2)^2) / 2 =
-  // 3/4 of the copies cross, 366.2 messages of 1.3 us.
-  rankwright::plan::TrainingConfig config = experts_on("dgx-h100 x 2", 16, 16, 2);
-  config.plan.dispatcher = plan::Dispatcher::deepep;
-  const cluster::Calibration& c = catalog::get_calibration();
-  const Seconds fixed =
-      (c[cluster::Constant::dispatch_uccl] - c[cluster::Constant::dispatch_deepep]) * 1.0_us;
-  const Seconds deepep = dispatch(config, 1.0_MB);
-  config.plan.dispatcher = plan::Dispatcher::uccl;
-  EXPECT_NEAR((dispatch(config, 1.0_MB) - deepep - fixed).value, 0.75 * 1e6 / 2048 * 1.3e-6, 1e-9);
+TEST(Links, GroupLimitedRouting_ReachesFewerNodes) {
+  // 8 nodes with one group of experts each, of which a token uses 4: 3.5995 nodes, not
+  // 8 x (1 - (7/8)^8) = 5.2511, for 8 copies.
+  rankwright::plan::TrainingConfig config = experts_on("dgx-h100 x 8", 64, 64, 8);
+  config.plan.dispatcher = plan::Dispatcher::hybridep;
+  config.model.runs[0].layer.ffn.groups = 8;
+  config.model.runs[0].layer.ffn.active_groups = 4;
+  const Bytes large{1e13};
+  const Seconds across = 3.5995 / 8 * (7.0 / 8 * large / reached_nic());
+  const Seconds inside =
+      64 * (1 - std::pow(63.0 / 64, 8)) / 8 * (63.0 / 64 * large / reached_link());
+  EXPECT_NEAR(dispatch(config, large) / both(across, inside), 1, 1e-4);
+}
+
+TEST(Links, UcclTakesTimePerMessageOverEfaAlone) {
+  // 1 MB are 488.28 tokens of 1,024 elements to 2 of 16 experts. On 2 nodes 2 x (1 - (1/2)^2) / 2 =
+  // 3/4 of the copies are sent: 366.2 messages, here of 1 ms, beside which all else is short.
+  cluster::Calibration slow = catalog::get_calibration();
+  slow[cluster::Constant::message_uccl] = 1000;
+  const auto time = [&](const std::string& cluster) {
+    rankwright::plan::TrainingConfig config = experts_on(cluster, 16, 16, 2);
+    config.plan.dispatcher = plan::Dispatcher::uccl;
+    return Links(config, slow)
+        .time(K::ep_all_to_all, plan::Op::all_to_all, 1.0_MB, mesh::GroupKind::ep);
+  };
+  EXPECT_NEAR(time("aws-p5 x 2") / 366.2_ms, 1, 0.01);
+  EXPECT_LT(time("dgx-h100 x 2"), 1.0_ms);
 }
 
 TEST(Links, ExpertGroupAcrossUnevenDomains_TakesAsLongAsItsWorstPlacedMember) {

@@ -3,7 +3,7 @@
 // formatted in report/validation/collectives_text.h.
 #pragma once
 
-#include <array>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,12 +14,17 @@
 
 namespace rankwright::validate {
 
-/// Classes of message size; `huge` is a subset of `large`.
-enum class SizeClass : unsigned char { small, large, huge };
-inline constexpr std::size_t kSizeClasses = 3;
+/// A class of rows whose errors are averaged. Classes may overlap.
+struct RowClass {
+  std::string_view name, key;  // on the screen: ">= 1 MB"; in JSON: "from_1_mb"
+  bool (*holds)(const MeasuredCollective&);
+};
 
-std::string_view name(SizeClass);                         // "< 1 MB", ">= 1 MB", ">= 64 MB"
-using ErrorTable = std::array<ErrorStats, kSizeClasses>;  // by SizeClass
+/// Returns the classes of a table: by size (< 1 MB, >= 1 MB, >= 64 MB), or if it has dispatches by
+/// kind of call (all, all-to-all, dispatch, combine).
+std::span<const RowClass> list_classes(const MeasuredCollectives& measured);
+
+using ErrorTable = std::vector<ErrorStats>;  // by class; empty if nothing was scored
 
 /// The prediction of one row.
 struct CollectivePrediction {
@@ -37,11 +42,10 @@ struct SystemScore {
   ErrorTable given, held_out;
 };
 
-/// The constants that a fit varies. Link shares, assumed latencies and the constants in
-/// cost/collective.cc are not refitted, so a held-out error is not blind to them.
-inline constexpr cluster::Constant kCollectiveConstants[] = {cluster::Constant::collective_floor,
-                                                             cluster::Constant::collective_ramp,
-                                                             cluster::Constant::in_network};
+/// Returns the constants that a fit varies: those of collectives, or if the table has dispatches
+/// those of dispatchers. Link shares, assumed latencies and the constants in cost/collective.cc are
+/// not refitted, so a held-out error is not blind to them.
+std::span<const cluster::Constant> list_fitted(const MeasuredCollectives& measured);
 
 /// Fitted constants. Latencies that the catalog marks as calibrated come from such rows, so a fit
 /// varies them too.
@@ -67,8 +71,9 @@ CollectiveScore score_collectives(MeasuredCollectives measured, const cluster::C
 
 /// Returns `start` with the constants above fitted to minimize |ln(predicted / measured)|: the
 /// average of its mean over rows and its mean over systems, plus a penalty for distance from the
-/// priors of calibration.csv. Latencies have no prior and start at half of the catalog's. Rows of
-/// the system `without` are left out.
+/// priors of calibration.csv. Latencies have no prior and start at half of the catalog's. Constants
+/// of dispatchers have none either, because it would come from the same rows: they start in the
+/// middle of their range. Rows of the system `without` are left out.
 CollectiveFit fit_collectives(const MeasuredCollectives& measured,
                               const cluster::Calibration& start, std::string_view without = {});
 

@@ -31,18 +31,20 @@ std::string fault(const std::string& rows) {
          found.error().detail;
 }
 
-/// Reads the published measurements that are shipped with the tests.
+/// Scores published measurements that are shipped with the tests.
+CollectiveScore score_published(const std::string& file) {
+  const std::string path = RANKWRIGHT_SOURCE_DIR "/tests/data/validation/" + file;
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  const Result<Csv> table = parse_csv(text.str(), path);
+  RW_CHECK(table && holds_collectives(*table));
+  Result<MeasuredCollectives> rows = read_collectives(*table, path);
+  RW_CHECK(rows);
+  return score_collectives(std::move(*rows), catalog::get_calibration());
+}
+
 const CollectiveScore& published() {
-  static const CollectiveScore score = [] {
-    const std::string path = RANKWRIGHT_SOURCE_DIR "/tests/data/validation/collectives.csv";
-    std::stringstream text;
-    text << std::ifstream(path).rdbuf();
-    const Result<Csv> table = parse_csv(text.str(), path);
-    RW_CHECK(table && holds_collectives(*table));
-    Result<MeasuredCollectives> rows = read_collectives(*table, path);
-    RW_CHECK(rows);
-    return score_collectives(std::move(*rows), catalog::get_calibration());
-  }();
+  static const CollectiveScore score = score_published("collectives.csv");
   return score;
 }
 
@@ -106,6 +108,74 @@ TEST(ReadCollectives, LimitsRowsAndSystems) {
   golden::expect("validate/collectives-limits.txt", fault(rows) + "\n" + fault(systems) + "\n");
 }
 
+Result<MeasuredCollectives> read_dispatches(const std::string& rows) {
+  const Result<Csv> table = parse_csv(
+      "system,nranks,collective,bytes,time_us,busbw_GBps,cluster,dispatcher,tokens,hidden,topk,"
+      "groups,active_groups,dtype,rank_GBps,node_GBps,sms,copied,skip\n" +
+          rows,
+      "d.csv");
+  if (!table) return fail(table.error());
+  return read_collectives(*table, "d.csv");
+}
+
+TEST(ReadCollectives, Dispatch_ReadsRatesThatCountTokensOncePerRankOrNode) {
+  // 1,000 tokens of 1,000 x 2 bytes to 8 experts. On 8 ranks 8 x (1 - (7/8)^8) = 5.2511 receive
+  // each: 10.502 MB at 100 GB/s. On 2 nodes 2 x (1 - (1/2)^8) = 1.9922 do: 3.9844 MB at 50 GB/s. In
+  // fp8 an element has 1 + 4/128 bytes.
+  const MeasuredCollectives found = *read_dispatches(
+      "a,8,dispatch,,,,dgx-h100,hybridep,1000,1000,8,,,bf16,100,,,,\n"
+      "a,16,combine,,,,dgx-h100 x 2,hybridep,1000,1000,8,,,bf16,,50,,,\n"
+      "a,8,dispatch,,,,dgx-h100,hybridep,1000,1000,8,,,fp8,100,,,,\n"
+      "a,8,dispatch,,80,,dgx-h100,hybridep,1000,1000,8,,,bf16,100,,,yes,\n");
+  ASSERT_EQ(found.rows.size(), 4u);
+  EXPECT_TRUE(found.dispatches);
+  EXPECT_NEAR(found.rows[0].time / 105.02_us, 1, 1e-4);
+  EXPECT_NEAR(found.rows[1].time / 79.688_us, 1, 1e-4);
+  EXPECT_NEAR(found.rows[2].time / found.rows[0].time, (1 + 4.0 / 128) / 2, 1e-9);
+  EXPECT_EQ(found.rows[0].size, Bytes{16e6});
+  EXPECT_EQ(found.rows[1].kind, CallKind::combine);
+  EXPECT_EQ(found.rows[3].time, 80.0_us);
+  // The copy reads and writes 10.502 MB: 21.004 MB at 0.85 x 3,350 GB/s.
+  EXPECT_NEAR(found.rows[3].harness / 7.376_us, 1, 1e-3);
+}
+
+TEST(ReadCollectives, Dispatch_ListsOmittedRowsAndRejectsImpossibleValues) {
+  const MeasuredCollectives found = *read_dispatches(
+      "a,8,dispatch,,9,,dgx-h100,hybridep,,1000,8,,,bf16,,,,,\n"
+      "a,8,dispatch,,9,,dgx-h100,hybridep,10,1000,8,,,int3,,,,,\n"
+      "a,8,dispatch,,9,,dgx-h100,pigeons,10,1000,8,,,bf16,,,,,\n"
+      "a,8,dispatch,,,,dgx-h100,hybridep,10,1000,8,,,bf16,,,,,\n");
+  std::string reasons;
+  for (const Unscored& one : found.unscored) reasons += one.reason + "; ";
+  EXPECT_EQ(reasons, "no size; unknown format; unknown dispatcher; no time; ");
+  for (const std::string row : {"a,8,dispatch,,9,,dgx-h100,hybridep,-1,1000,8,,,bf16,,,,,\n",
+                                "a,8,dispatch,,9,,dgx-h100,hybridep,10,99999999999,8,,,bf16,,,,,\n",
+                                "a,8,dispatch,,9,,dgx-h100,hybridep,10,1000,8,x,,bf16,,,,,\n",
+                                "a,8,dispatch,,,,dgx-h100,hybridep,10,1000,8,,,bf16,nan,,,,\n"}) {
+    const Result<MeasuredCollectives> bad = read_dispatches(row);
+    ASSERT_FALSE(bad) << row;
+    EXPECT_EQ(bad.error().code, "RW0904") << row;
+  }
+}
+
+TEST(ScoreCollectives, Dispatch_IsPredictedByTheLinksOfAPlanWithNicsAlone) {
+  // HybridEP on one node: NVLink carries 7/8 of 10.502 MB; the fixed times are those of C1 and of
+  // the dispatcher, so twice the tokens cost 2 x 9.189 MB / (0.785 x 450 GB/s) - once that, 26 us.
+  const CollectiveScore score = score_collectives(
+      *read_dispatches("a,8,dispatch,,100,,dgx-h100,hybridep,1000,1000,8,,,bf16,,,,,\n"
+                       "a,8,dispatch,,100,,dgx-h100,hybridep,1000000,1000,8,,,bf16,,,,,\n"
+                       "a,8,dispatch,,100,,dgx-h100,hybridep,2000000,1000,8,,,bf16,,,,,\n"),
+      catalog::get_calibration());
+  const Seconds more = score.predictions[2].predicted - score.predictions[1].predicted;
+  const double link = catalog::get_calibration()[cluster::Constant::link_share] * 450e9;
+  EXPECT_NEAR(more.value / (7.0 / 8 * 10.502e9 / link), 1, 1e-3);
+  const Seconds fixed = catalog::get_calibration()[cluster::Constant::dispatch_hybridep] * 1.0_us;
+  EXPECT_GT(score.predictions[0].predicted, fixed + Seconds{7.0 / 8 * 10.502e6 / link});
+  EXPECT_EQ(list_classes(score.measured)[2].name, "dispatch");
+  EXPECT_EQ(score.total[2].rows, 3);
+  EXPECT_EQ(score.total[3].rows, 0);
+}
+
 TEST(HoldsCollectives, RecognizesTheTableByItsColumns) {
   EXPECT_TRUE(holds_collectives(*parse_csv(kHeader, "c.csv")));
   EXPECT_FALSE(holds_collectives(*parse_csv("system,model,gpus\n", "c.csv")));
@@ -130,14 +200,14 @@ TEST(ScoreCollectives, OneSystemHoldsNothingOut) {
       *read("a,8,all_gather,800000000,2000,,,dgx-h100,,\n"), catalog::get_calibration());
   EXPECT_EQ(score.total[1].rows, 1);
   EXPECT_EQ(score.total[2].rows, 1);
-  EXPECT_EQ(score.total_held_out[1].rows, 0);
+  EXPECT_TRUE(score.total_held_out.empty());
   EXPECT_EQ(score.predictions[0].held_out, 0.0_s);
 }
 
 TEST(ScoreCollectives, NoRowsAreEmptyAndFitThePriors) {
   const CollectiveScore score = score_collectives(*read(""), catalog::get_calibration());
   EXPECT_TRUE(score.systems.empty() && score.predictions.empty());
-  for (const cluster::Constant c : kCollectiveConstants)
+  for (const cluster::Constant c : list_fitted(score.measured))
     EXPECT_DOUBLE_EQ(score.fitted.constants[c], catalog::constants()[std::size_t(c)].prior);
 }
 
@@ -163,7 +233,7 @@ RC_GTEST_PROP(FitCollectives, RecoversTheConstantsOfSyntheticRows, ()) {
   truth[cluster::Constant::in_network] = double(sample::one_of({60, 70, 80})) / 100;
   const cluster::Calibration found =
       fit_collectives(made_with(truth), catalog::get_calibration()).constants;
-  for (const cluster::Constant c : kCollectiveConstants)
+  for (const cluster::Constant c : list_fitted({}))
     RC_ASSERT(std::abs(std::log(found[c] / truth[c])) < 0.06);
 }
 
@@ -207,14 +277,24 @@ TEST(PublishedCollectives, AreAllAccountedFor) {
 // held out for large messages, 9.3 % for huge ones, 31.2 % for small ones.
 TEST(PublishedCollectives, ErrorsAreWithinTheirLimits) {
   const ErrorTable& held_out = published().total_held_out;
-  EXPECT_LT(held_out[std::size_t(SizeClass::large)].mean_absolute, 0.138);
-  EXPECT_LT(held_out[std::size_t(SizeClass::huge)].mean_absolute, 0.097);
-  EXPECT_LT(held_out[std::size_t(SizeClass::small)].mean_absolute, 0.32);
-  EXPECT_LT(published().total[std::size_t(SizeClass::large)].mean_absolute, 0.12);
+  EXPECT_LT(held_out[1].mean_absolute, 0.138);
+  EXPECT_LT(held_out[2].mean_absolute, 0.097);
+  EXPECT_LT(held_out[0].mean_absolute, 0.32);
+  EXPECT_LT(published().total[1].mean_absolute, 0.12);
+}
+
+// 13.5 % when the constants were last fitted, of 256 rows on 15 systems.
+TEST(PublishedDispatches, HeldOutErrorIsWithinItsLimit) {
+  const CollectiveScore score = score_published("alltoall.csv");
+  EXPECT_EQ(score.measured.rows.size(), 256u);
+  EXPECT_LT(score.total_held_out[0].mean_absolute, 0.139);
+  for (const cluster::Constant c :
+       {cluster::Constant::nic_all_to_all, cluster::Constant::copy_deepep})
+    EXPECT_NEAR(score.fitted.constants[c] / catalog::get_calibration()[c], 1, 0.005);
 }
 
 TEST(PublishedCollectives, FitReproducesTheShippedConstants) {
-  for (const cluster::Constant c : kCollectiveConstants)
+  for (const cluster::Constant c : list_fitted(published().measured))
     EXPECT_NEAR(published().fitted.constants[c] / catalog::get_calibration()[c], 1, 0.005)
         << catalog::constants()[std::size_t(c)].name;
   // Poorly determined: systems on EFA give widely different values.

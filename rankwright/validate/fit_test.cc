@@ -14,8 +14,7 @@ namespace fit_test {
 cluster::Calibration priors() {
   cluster::Calibration values = catalog::get_calibration();
   for (const catalog::ConstantRow& row : catalog::constants())
-    if (row.data != catalog::FitData::none && row.data != catalog::FitData::collectives)
-      values[row.constant] = row.prior;
+    if (catalog::is_fitted_to_runs(row.data)) values[row.constant] = row.prior;
   return values;
 }
 
@@ -77,7 +76,7 @@ TEST(Fit, KeepsThePriorIfNoRowDetermines) {
         cluster::Constant::communicator})
     EXPECT_DOUBLE_EQ(found[c], priors()[c]);
   for (const catalog::ConstantRow& row : catalog::constants()) {
-    if (row.data != catalog::FitData::none && row.data != catalog::FitData::collectives) continue;
+    if (catalog::is_fitted_to_runs(row.data)) continue;
     EXPECT_EQ(found[row.constant], row.value) << row.name;
   }
 }

@@ -9,14 +9,14 @@
 namespace rankwright::report {
 namespace {
 
-void add_rows(Table& table, const std::string& system, const validate::ErrorTable& given,
-              const validate::ErrorTable& held_out) {
+void add_rows(Table& table, std::span<const validate::RowClass> classes, const std::string& system,
+              const validate::ErrorTable& given, const validate::ErrorTable& held_out) {
   std::string label = make_excerpt(system, 60);
-  for (std::size_t c = 0; c < validate::kSizeClasses; ++c) {
+  for (std::size_t c = 0; c < classes.size(); ++c) {
     const validate::ErrorStats& with = given[c];
-    const validate::ErrorStats& without = held_out[c];
+    const validate::ErrorStats without = held_out.empty() ? validate::ErrorStats{} : held_out[c];
     if (with.rows == 0) continue;
-    table.rows.push_back({label, std::string(name(validate::SizeClass(c))), count(with.rows),
+    table.rows.push_back({label, std::string(classes[c].name), count(with.rows),
                           format_exact_percent(with.mean_absolute),
                           format_signed_percent(with.bias), format_exact_percent(with.p90),
                           format_signed_percent(with.worst),
@@ -28,8 +28,9 @@ void add_rows(Table& table, const std::string& system, const validate::ErrorTabl
 }
 
 Table make_error_table(const validate::CollectiveScore& score) {
+  const std::span<const validate::RowClass> classes = list_classes(score.measured);
   Table table{{{"system"},
-               {"size"},
+               {score.measured.dispatches ? "call" : "size"},
                {"rows", kRight},
                {"error", kRight},
                {"bias", kRight},
@@ -38,19 +39,20 @@ Table make_error_table(const validate::CollectiveScore& score) {
                {"held out", kRight},
                {"bias", kRight},
                {"p90", kRight}}};
-  add_rows(table, "all", score.total, score.total_held_out);
+  add_rows(table, classes, "all", score.total, score.total_held_out);
   for (const validate::SystemScore& system : score.systems)
-    add_rows(table, system.system, system.given, system.held_out);
+    add_rows(table, classes, system.system, system.given, system.held_out);
   return table;
 }
 
 Table make_constant_table(const validate::CollectiveScore& score) {
   Table table{{{"constant"}, {"given", kRight}, {"fitted", kRight}, {"unit"}, {"meaning"}}};
-  for (const cluster::Constant c : validate::kCollectiveConstants) {
+  for (const cluster::Constant c : list_fitted(score.measured)) {
     const catalog::ConstantRow& row = catalog::constants()[std::size_t(c)];
     table.rows.push_back({row.name, fmt::format("{:.3g}", score.given[c]),
                           fmt::format("{:.3g}", score.fitted.constants[c]), row.unit, row.meaning});
   }
+  if (score.measured.dispatches) return table;
   table.rows.push_back({"latency", "1", fmt::format("{:.3g}", score.fitted.latency), "",
                         "catalog latencies marked as calibrated, relative to their values"});
   return table;
@@ -72,10 +74,11 @@ Table make_unscored_table(const validate::CollectiveScore& score) {
 
 std::string render_collectives_text(const validate::CollectiveScore& score, const Paint& paint) {
   std::string out = fmt::format(
-      "{} of collectives on {}. Error: mean of |predicted / measured - 1| with the\n"
+      "{} of {} on {}. Error: mean of |predicted / measured - 1| with the\n"
       "shipped constants. Held out: with constants fitted without the system.\n"
       "\n",
       plural(i64(score.measured.rows.size()), "measurement", "measurements"),
+      score.measured.dispatches ? "all-to-all, dispatch and combine" : "collectives",
       plural(i64(score.measured.systems.size()), "system", "systems"));
   out += make_error_table(score).text(paint) + "\n" + make_constant_table(score).text(paint);
   if (!score.measured.unscored.empty()) out += "\n" + make_unscored_table(score).text(paint);

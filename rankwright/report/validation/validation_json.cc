@@ -115,7 +115,7 @@ ordered_json make_constants_json(const validate::Validation& v) {
     ordered_json one = {{"constant", row.name},   {"value", row.value},     {"unit", row.unit},
                         {"how", name(row.found)}, {"meaning", row.meaning}, {"origin", row.origin}};
     if (row.found == catalog::Found::fitted) one["prior"] = row.prior;
-    if (row.data != catalog::FitData::none && row.data != catalog::FitData::collectives)
+    if (catalog::is_fitted_to_runs(row.data))
       for (const auto& [publication, values] : v.refits)
         one["without"][publication] = values[row.constant];
     json.push_back(one);

@@ -205,8 +205,7 @@ std::string write_constants(const validate::Validation& v, const Paint& paint) {
     std::vector<std::string> cells{row.name, fmt::format("{:.4g} {}", row.value, row.unit),
                                    fmt::format("{:.4g}", row.prior)};
     if (!v.refits.empty())
-      cells.push_back(row.data == catalog::FitData::collectives ? "not refitted"
-                                                                : format_range(v, row));
+      cells.push_back(catalog::is_fitted_to_runs(row.data) ? format_range(v, row) : "not refitted");
     // With the refits there is no room for the source of the prior.
     cells.push_back(make_excerpt(
         v.refits.empty() ? row.origin : row.origin.substr(0, row.origin.find(';')), 59));
@@ -284,7 +283,7 @@ std::string render_validation_text(const validate::Validation& v,
 std::string write_fitted_csv(const cluster::Calibration& fitted) {
   std::string text = "constant,shipped,fitted\n";
   for (const catalog::ConstantRow& row : catalog::constants())
-    if (row.data != catalog::FitData::none && row.data != catalog::FitData::collectives)
+    if (catalog::is_fitted_to_runs(row.data))
       text += fmt::format("{},{:.4g},{:.4g}\n", row.name, row.value, fitted[row.constant]);
   return text;
 }
