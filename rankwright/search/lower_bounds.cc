@@ -62,33 +62,46 @@ StateBounds bound_states(const NodeSpace& space) {
   // FSDP keeps its weights in shards from ZeRO-2 on.
   const int weights = space.config.software.fsdp ? 2 : 3;
   const int from[] = {weights, 2, 1};  // ZeRO stage that shards parameters, gradients, optimizer
-  const auto bound = [&](double dense, double expert, int zero) {
+  /// Parameters of the dense part and of experts.
+  struct Counts {
+    double dense, expert;
+  };
+  const auto bound = [&](Counts held, Counts trained, int zero) {
     const cost::KeptOnDevice kept = cost::find_kept_on_device(space.config, zero);
     // Under LoRA, the frozen weights alone. Gradients that are freed may not be there at the peak.
     const bool gradients = !frozen && !space.config.software.frees_gradients;
     const double each[] = {kept.weights * (frozen ? bytes.frozen : bytes.weights),
                            gradients ? kept.gradients * bytes.gradients : 0,
                            frozen ? 0 : kept.optimizer * bytes.optimizer};
-    const double shard = dense / double(plan.data_ranks()) + expert / double(plan.expert_dp());
     double sum = 0;
-    for (std::size_t k = 0; k < 3; ++k) sum += each[k] * (zero >= from[k] ? shard : dense + expert);
+    for (std::size_t k = 0; k < 3; ++k) {
+      const Counts& n = k == 0 ? held : trained;
+      const double shard =
+          n.dense / double(plan.data_ranks()) + n.expert / double(plan.expert_dp());
+      sum += each[k] * (zero >= from[k] ? shard : n.dense + n.expert);
+    }
     return Bytes{sum};
   };
-  const model::Parameters all = count_parameters(space.config.model);
-  const double dense = double(all.total() - all.experts) / double(plan.tp * plan.pp);
-  const double expert = double(all.experts) / double(plan.etp * plan.ep * plan.pp);
+  const auto per_rank = [&](const model::Parameters& all) {
+    return Counts{double(all.total() - all.experts) / double(plan.tp * plan.pp),
+                  double(all.experts) / double(plan.etp * plan.ep * plan.pp)};
+  };
+  const Counts held = per_rank(count_parameters(space.config.model));
+  const Counts trained = per_rank(count_trained_parameters(space.config.model));
   StateBounds bounds{.min = kInfiniteBytes};
   bounds.mean.fill(kInfiniteBytes);
   for (const Sharding& sharding : space.shardings) {
-    bounds.mean[std::size_t(sharding.zero)] = bound(dense, expert, sharding.zero);
+    bounds.mean[std::size_t(sharding.zero)] = bound(held, trained, sharding.zero);
     bounds.min = std::min(bounds.min, bounds.mean[std::size_t(sharding.zero)]);
   }
   bounds.before.push_back({});
   for (const model::LayerRun& run : space.config.model.runs) {
     const plan::Share share = count_layer_share(space.config.model, run.layer, plan);
+    const Counts all{double(share.dense), double(share.expert)};
+    const Counts gradients = run.layer.training == model::Training::full ? all : Counts{0, 0};
     Bytes each = kInfiniteBytes;
     for (const Sharding& sharding : space.shardings)
-      each = std::min(each, bound(double(share.dense), double(share.expert), sharding.zero));
+      each = std::min(each, bound(all, gradients, sharding.zero));
     for (i64 k = 0; k < run.count; ++k) bounds.before.push_back(bounds.before.back() + each);
   }
   return bounds;
