@@ -54,7 +54,9 @@ TEST(SameNetwork, IgnoresNames) {
 }
 
 TEST(Freeze, MarksLayers_AndCanBeUndone) {
-  const Model whole{.name = "a", .runs = {{4, {.norms = 1}}, {4, {.norms = 2}}}};
+  Layer one, two;
+  one.norms = 1;
+  const Model whole{.name = "a", .runs = {{4, one}, {4, two}}};
   Model model = whole;
   freeze(model, {.embedding = true, .end = 6});
   ASSERT_EQ(model.runs.size(), 3U);

@@ -22,8 +22,8 @@ struct RankLoad {
   i64 largest_layer = 0;  // of the largest layer, parameters that ZeRO shards
   i64 largest_edge = 0;   // of the largest unit of embedding and head, likewise
   i64 edges = 0;          // of embedding and head together, likewise
-  // Of what is trained, likewise: all, the largest layer, and the largest unit of embedding and
-  // head.
+  // Trained parameters, likewise: all, those of the largest layer, and of the largest unit of
+  // embedding and head.
   i64 sharded_trained = 0, largest_trained_layer = 0, largest_trained_edge = 0;
   bool encodes = false;  // has the model's first layer, and the encoder in front of it
   bool embeds = false;
