@@ -226,6 +226,14 @@ std::string describe_training_job(const plan::TrainingConfig& config) {
   return text;
 }
 
+/// Returns what is not estimated of an encoder in front of the model; empty without one.
+std::string describe_encoder(const model::Model& model) {
+  if (model.encoder_parameters > 0)
+    return fmt::format("{} parameters; its activations and its time are not estimated",
+                       format_short_count(double(model.encoder_parameters)));
+  return model.encoder_layers > 0 ? "unknown: only the text part is estimated" : "";
+}
+
 /// Returns what offload needs: "12 GiB per GPU, 96 GiB per node: optimizer".
 std::string describe_host_memory(const plan::TrainingConfig& config, Bytes host) {
   const i64 ranks = cost::count_host_ranks(config);
@@ -242,6 +250,8 @@ std::string write_plan(const planner::PlanAnswer& view, const Paint& paint, std:
     out += render_labeled_text(label, text, paint, width);
   };
   if (const std::string job = describe_training_job(best.config); !job.empty()) say("trains", job);
+  if (const std::string encoder = describe_encoder(best.config.model); !encoder.empty())
+    say("encoder", encoder);
   say("layout", format_placed_degrees(best.config));
   say("schedule", describe_schedule(best.config));
   say("step",
