@@ -120,7 +120,7 @@ const Example kExamples[] = {
      [](const Draft& d) {
        return d.frozen == model::FrozenParts{.embedding = true, .end = 16, .head = true};
      }},
-    {"job.frozen", "encoder,layers 3-3",
+    {"job.frozen", "'encoder,layers 3-3'",
      [](const Draft& d) {
        return d.frozen == model::FrozenParts{.encoder = true, .first = 3, .end = 4};
      }},
