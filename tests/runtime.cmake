@@ -38,14 +38,17 @@ foreach(ranks 1 2 4 8)
     COMMAND ${mpirun} -n ${ranks} $<TARGET_FILE:parity_check> --steps 3)
   add_test(NAME runtime.lora_parity_${ranks}
     COMMAND ${mpirun} -n ${ranks} $<TARGET_FILE:parity_check> --lora --steps 3)
+  add_test(NAME runtime.frozen_parity_${ranks}
+    COMMAND ${mpirun} -n ${ranks} $<TARGET_FILE:parity_check> --frozen --steps 3)
   add_test(NAME runtime.long_parity_${ranks}
     COMMAND ${mpirun} -n ${ranks} $<TARGET_FILE:parity_check>)
   set_tests_properties(runtime.parity_${ranks} runtime.lora_parity_${ranks}
-    runtime.long_parity_${ranks} PROPERTIES
+    runtime.frozen_parity_${ranks} runtime.long_parity_${ranks} PROPERTIES
     ENVIRONMENT "${mpi_environment}" TIMEOUT 1200 PROCESSORS 2)
   set_tests_properties(runtime.long_parity_${ranks} PROPERTIES LABELS nightly)
 endforeach()
-set_tests_properties(runtime.lora_parity_8 PROPERTIES LABELS nightly)  # two minutes; 4 ranks have TP, PP and DP
+# Two minutes each; 4 ranks have TP, PP and DP.
+set_tests_properties(runtime.lora_parity_8 runtime.frozen_parity_8 PROPERTIES LABELS nightly)
 
 # Compares the memory estimate with the memory of the tensors.
 add_executable(memory_check ${PROJECT_SOURCE_DIR}/rankwright/runtime/checks/memory_check.cc

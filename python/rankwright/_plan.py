@@ -26,6 +26,7 @@ def plan(
     lora=None,
     lora_modules=None,
     base_dtype=None,
+    frozen=None,
     offload_optimizer=None,
     offload_parameters=None,
     offload_activations=None,

@@ -14,7 +14,7 @@ struct RankWork {
   Seconds forward{}, backward{};
   Seconds sends{};  // to other pp ranks, exposed or not; not part of forward and backward
   plan::Share share{};
-  plan::Share adapters{};  // under LoRA
+  plan::Share trained{};  // what has gradients; under LoRA the adapters
   i64 layers = 0;
 
   /// Adds a stage of which this rank runs `part` of the microbatches.
@@ -22,7 +22,7 @@ struct RankWork {
     forward += part * stage.forward;
     backward += part * stage.backward;
     share += stage.share;
-    adapters += stage.adapters;
+    trained += stage.trained;
     layers += stage.layers;
   }
 };

@@ -6,6 +6,7 @@
 #include "rankwright/cost/bands/layout_distance.h"
 #include "rankwright/cost/rates.h"
 #include "rankwright/pipeline/order.h"
+#include "rankwright/plan/frozen.h"
 #include "rankwright/plan/run_calibration.h"
 
 namespace rankwright::cost {
@@ -47,12 +48,40 @@ Estimate with_step(const plan::TrainingConfig& config, const cluster::Calibratio
           .memory_band = get_memory_band(config)};
 }
 
+/// Returns the FLOPs that backward does not compute for the frozen parts of a model (F8): a third
+/// of the matmuls of frozen layers and of a frozen head, two thirds of layers that only run
+/// forward. Under LoRA, without that third, which no matrix computes.
+Flops count_frozen_flops(const plan::TrainingConfig& config, model::FlopsConvention convention) {
+  const auto count = [&](const model::Model& model, i64 sequence) {
+    return training_flops_per_token(model, sequence, convention);
+  };
+  Flops sum;
+  if (!config.model.frozen.any()) return sum;
+  model::Model none = config.model;
+  none.mtp_layers = 0;
+  none.runs.clear();
+  for (const model::LayerRun& run : config.model.runs) {
+    if (run.layer.training == model::Training::full) continue;
+    model::Model one = none;
+    one.runs = {run};
+    const Flops weights = (count(one, 1) - count(none, 1)) / 3;
+    const i64 attended = config.job.attended();
+    sum += runs_backward(config, run.layer)
+               ? weights
+               : 2 * (count(one, attended) - count(none, attended)) / 3;
+    if (config.job.frozen()) sum = sum - weights;
+  }
+  if (!trains_head_weight(config) && !config.job.frozen()) sum += head_forward_flops(config.model);
+  return sum;
+}
+
 /// Returns the model FLOPs of training on one token. Under LoRA the weight gradients of frozen
 /// matrices, a third of the matmuls, are not computed (F7).
 Flops count_token_flops(const plan::TrainingConfig& config, model::FlopsConvention convention) {
   const Flops all = training_flops_per_token(config.model, config.job.attended(), convention);
-  if (!config.job.frozen()) return all;
-  return all - training_flops_per_token(config.model, 1, convention) / 3;
+  const Flops done = all - count_frozen_flops(config, convention);
+  if (!config.job.frozen()) return done;
+  return done - training_flops_per_token(config.model, 1, convention) / 3;
 }
 
 }  // namespace

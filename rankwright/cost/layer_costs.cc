@@ -1,5 +1,7 @@
 #include "rankwright/cost/layer_costs.h"
 
+#include "rankwright/plan/adapters.h"
+#include "rankwright/plan/frozen.h"
 #include "rankwright/plan/messages.h"
 
 namespace rankwright::cost {
@@ -12,16 +14,19 @@ LayerCosts estimate_layer_costs(const plan::TrainingConfig& config, const Links&
   i64 first = 0;
   for (std::size_t i = 0; i < config.model.runs.size(); ++i) {
     const model::LayerRun& run = config.model.runs[i];
-    LayerKindCost kind{first, first + run.count, {}, {}};
+    LayerKindCost kind{.first = first, .end = first + run.count};
     // Patterns repeat a few kinds of layers many times: each is priced once.
     std::size_t same = 0;
     while (same < i && config.model.runs[same].layer != run.layer) ++same;
     if (same < i) {
       kind.time = prices.kinds[same].time;
       kind.share = prices.kinds[same].share;
+      kind.trained = prices.kinds[same].trained;
     } else {
       kind.time = estimate_layer_time(config, run.layer, prices.rates, links, tensor, calibration);
       kind.share = count_layer_share(config.model, run.layer, config.plan);
+      kind.trained =
+          has_frozen_weights(config) ? count_trained_share(config, run.layer) : kind.share;
     }
     prices.kinds.push_back(std::move(kind));
     first += run.count;

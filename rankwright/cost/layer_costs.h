@@ -16,6 +16,7 @@ struct LayerKindCost {
   i64 first = 0, end = 0;  // range of layers in the model
   LayerTime time{};
   plan::Share share{};
+  plan::Share trained{};  // what has gradients; under LoRA the adapters
 
   /// Returns the number of these layers in a stage; not positive if there are none.
   i64 layers_in(const plan::Stage& stage, i64 stage_first) const {

@@ -6,6 +6,7 @@
 #include "rankwright/cost/memory/activations.h"
 #include "rankwright/model/flops.h"
 #include "rankwright/plan/adapters.h"
+#include "rankwright/plan/frozen.h"
 #include "rankwright/plan/messages.h"
 #include "rankwright/plan/shares.h"
 
@@ -353,12 +354,16 @@ struct AdapterBytes {
 constexpr AdapterBytes kFusedAdapter{2, 6, 8, 4};
 constexpr AdapterBytes kCastAdapter{14, 12, 16, 10};
 
-/// Adds LoRA to a layer (L11): frozen weights have no gradients and are cast from their stored
-/// format for every pass; the matmuls of adapters are so narrow that memory limits them.
+/// Removes what frozen weights do not compute, and adds LoRA to a layer (L11): frozen weights have
+/// no gradients and are cast from their stored format for every pass; the matmuls of adapters are
+/// so narrow that memory limits them.
 void freeze(LayerTime& time, const Work& w, const model::Layer& layer, double frozen_weights) {
   const plan::Job& job = w.config.job;
-  if (!job.frozen()) return;
+  if (trains_weights(w.config, layer)) return;
   time.weight.matmul = {};
+  time.runs_backward = runs_backward(w.config, layer);
+  if (!time.runs_backward) time.input = time.weight = {};
+  if (!job.frozen()) return;
   double forward = 0, backward = 0;
   for (const plan::AdaptedLinear& linear : list_adapted(w.config, layer)) {
     const double tp = linear.expert ? double(w.config.plan.etp) : w.tp;
@@ -374,7 +379,7 @@ void freeze(LayerTime& time, const Work& w, const model::Layer& layer, double fr
   if (job.base_dtype == plan::BaseDtype::same) return;
   const Seconds cast = Bytes{(job.base_bytes() + kHalf) * frozen_weights} / w.rates.memory;
   time.forward.casts += cast;
-  time.input.casts += cast;
+  if (time.runs_backward) time.input.casts += cast;
 }
 
 /// Returns a smooth maximum of the device's and the host's time (L8).
@@ -423,6 +428,7 @@ void add_launches(LayerTime& time, const Rates& rates, double kernels) {
         backward;
   }
   time.forward.launch += more_forward;
+  if (!time.runs_backward) return;
   const double part = backward.value > 0 ? time.input.total() / backward : 0.5;
   time.input.launch += part * more_backward;
   time.weight.launch += (1 - part) * more_backward;
@@ -451,7 +457,8 @@ Pass selective_time(const LayerTime& time, const plan::RecomputeModules& modules
 }  // namespace
 
 void LayerTime::recompute(const plan::Plan& plan) {
-  again = plan.recompute == plan::Recompute::full        ? forward
+  again = !runs_backward                                 ? Pass{}
+          : plan.recompute == plan::Recompute::full      ? forward
           : plan.recompute == plan::Recompute::selective ? selective_time(*this, plan.modules)
                                                          : Pass{};
 }
@@ -650,7 +657,7 @@ EmbeddingHeadTime estimate_head_time(const plan::TrainingConfig& config, const R
   const TensorComm::Passes around = tensor.head();
   time.forward = {.matmul = matmul.forward, .elementwise = 0.5 * loss, .tp = around.forward};
   time.input = {.matmul = matmul.input, .elementwise = 0.5 * loss, .tp = around.backward};
-  if (!config.job.frozen()) time.weight.matmul = matmul.weight;
+  if (trains_head_weight(config)) time.weight.matmul = matmul.weight;
   return time;
 }
 
@@ -663,8 +670,8 @@ EmbeddingHeadTime estimate_embedding_time(const plan::TrainingConfig& config, co
   time.forward.elementwise = w.stream(kPass * w.tokens * w.hidden);
   const TensorComm::Passes around = tensor.embedding();
   time.forward.tp = around.forward;
-  time.input.tp = around.backward;
-  if (!config.job.frozen()) time.weight.elementwise = w.stream(kPass * w.tokens * w.hidden);
+  if (!skips_embedding(config)) time.input.tp = around.backward;
+  if (trains_embedding(config)) time.weight.elementwise = w.stream(kPass * w.tokens * w.hidden);
   return time;
 }
 
@@ -676,9 +683,11 @@ EmbeddingHeadTime estimate_projection_time(const plan::TrainingConfig& config, c
   projection.add(w.hidden / w.tp, 2 * w.hidden);
   const MatmulTime matmul = w.matmuls(projection, w.tokens);
   const TensorComm::Passes around = tensor.projection();
-  return {.forward = {.matmul = matmul.forward, .tp = around.forward},
-          .input = {.matmul = matmul.input, .tp = around.backward},
-          .weight = {.matmul = config.job.frozen() ? Seconds{} : matmul.weight}};
+  return {
+      .forward = {.matmul = matmul.forward, .tp = around.forward},
+      .input = {.matmul = matmul.input, .tp = around.backward},
+      .weight = {.matmul = trains_weights(config, config.model.runs.back().layer) ? matmul.weight
+                                                                                  : Seconds{}}};
 }
 
 }  // namespace rankwright::cost

@@ -64,6 +64,7 @@ struct LayerTime {
   Pass weight{};          // weight gradient
   ModuleTimes modules{};  // that selective recomputation may run again
   Pass again{};           // recomputation by the plan's policy, before the backward
+  bool runs_backward = true;
 
   Seconds backward() const { return input.total() + weight.total(); }
   /// Switches to the recomputation policy of a plan.

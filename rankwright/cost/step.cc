@@ -9,6 +9,7 @@
 #include "rankwright/cost/memory/states.h"
 #include "rankwright/pipeline/order.h"
 #include "rankwright/plan/adapters.h"
+#include "rankwright/plan/frozen.h"
 #include "rankwright/plan/messages.h"
 #include "rankwright/plan/shares.h"
 #include "rankwright/program/simulate.h"
@@ -93,7 +94,7 @@ Seconds min_chunk_sends(const plan::TrainingConfig& config, const cluster::Calib
 Seconds estimate_update_time(const plan::TrainingConfig& config, const cluster::Calibration& c,
                              const RankWork& on, const Rates& rates) {
   const plan::Plan& plan = config.plan;
-  const plan::Share& share = config.job.frozen() ? on.adapters : on.share;
+  const plan::Share& share = on.trained;
   const double here = double(share.total());
   const double shard =
       double(share.dense) / double(plan.shards()) + double(share.expert) / double(plan.expert_dp());
@@ -168,8 +169,7 @@ class StageEstimator {
     if (mirrored_) return std::size_t(std::min(at, back));
     return std::size_t(vee_ && pass % 2 == 1 ? back : at);
   }
-  plan::Share edge_share(const plan::Stage& stage, char& embeds) const;
-  plan::Share count_adapters(const plan::Stage& stage, i64 first) const;
+  void add_edges(const plan::Stage& stage, char& embeds, RankWork& to) const;
   void add_stages();
   void add_sends(const plan::Stages& stages);
   void add_exposed_sends(std::vector<pipeline::StageTimes>& stages, double exposed) const;
@@ -253,31 +253,24 @@ StageEstimator::Sum StageEstimator::sum(const plan::Stage& stage, i64 first, i64
   return sum;
 }
 
-/// Returns the parameters of a stage outside layers. An MTP module also embeds, and a tied head
-/// reads the embedding; parameters that an earlier stage of the pp rank holds are not counted
-/// again.
-plan::Share StageEstimator::edge_share(const plan::Stage& stage, char& embeds) const {
-  plan::Share sum;
+/// Adds the parameters of a stage outside layers. An MTP module also embeds, and a tied head reads
+/// the embedding; parameters that an earlier stage of the pp rank holds are not counted again.
+void StageEstimator::add_edges(const plan::Stage& stage, char& embeds, RankWork& to) const {
   if ((stage.embedding || stage.mtp > 0) && !embeds) {
-    sum += plan::count_embedding_share(config_.model, plan_.tp);
+    const plan::Share embedding = plan::count_embedding_share(config_.model, plan_.tp);
+    to.share += embedding;
+    if (trains_embedding(config_)) to.trained += embedding;
     embeds = true;
   }
-  if (stage.loss)
-    sum += plan::count_head_share(config_.model, plan_.tp, !(config_.model.tied && embeds));
-  return sum;
-}
-
-/// Returns the adapters of a stage whose first layer has index `first`.
-plan::Share StageEstimator::count_adapters(const plan::Stage& stage, i64 first) const {
-  plan::Share sum;
-  i64 before = 0;
-  for (const LayerKindCost& kind : kinds()) {
-    const model::Layer& layer = config_.model.runs[std::size_t(before++)].layer;
-    sum += std::max<i64>(0, kind.layers_in(stage, first)) * count_adapter_share(config_, layer);
+  if (stage.embedding) {
+    const plan::Share encoder = plan::count_encoder_share(config_.model, plan_.tp);
+    to.share += encoder;
+    if (trains_encoder(config_)) to.trained += encoder;
   }
-  if (stage.mtp > 0)
-    sum += stage.mtp * count_adapter_share(config_, config_.model.runs.back().layer);
-  return sum;
+  if (!stage.loss) return;
+  const bool own_weight = !(config_.model.tied && embeds);
+  to.share += plan::count_head_share(config_.model, plan_.tp, own_weight);
+  to.trained += count_trained_head_share(config_, own_weight);
 }
 
 /// X1
@@ -305,12 +298,17 @@ void StageEstimator::add_stages() {
       taken = sum(stage, first, there.layers, parts);
       added = {.forward = taken.time.forward,
                .backward = taken.time.input + taken.time.weight,
-               .share = edge_share(stage, embeds[home]),
                .layers = stage.layers + stage.mtp};
-      for (const LayerKindCost& kind : kinds())
-        added.share += std::max<i64>(0, kind.layers_in(stage, first)) * kind.share;
-      if (stage.mtp > 0) added.share += stage.mtp * count_mtp_share(config_);
-      if (config_.job.frozen()) added.adapters = count_adapters(stage, first);
+      add_edges(stage, embeds[home], added);
+      for (const LayerKindCost& kind : kinds()) {
+        const i64 count = std::max<i64>(0, kind.layers_in(stage, first));
+        added.share += count * kind.share;
+        added.trained += count * kind.trained;
+      }
+      if (stage.mtp > 0) {
+        added.share += stage.mtp * count_mtp_share(config_);
+        added.trained += stage.mtp * count_trained_mtp_share(config_);
+      }
       if (stage.embedding) vocabulary_ += prices_.embedding.sum();
       if (stage.mtp > 0) vocabulary_ += double(stage.mtp) * prices_.mtp.sum();
       if (stage.loss) vocabulary_ += double(1 + mtp_) * prices_.head.sum();
@@ -330,9 +328,14 @@ void StageEstimator::add_stages() {
     passes_ += count * kind.time.input;
     passes_ += count * kind.time.weight;
   }
-  heaviest_ = &*std::max_element(
-      ranks_.begin(), ranks_.end(),
-      [](const RankWork& a, const RankWork& b) { return a.share.total() < b.share.total(); });
+  // The data-parallel traffic is that of trained parameters; under LoRA all ranks have few.
+  const bool by_trained = config_.model.frozen.any() && !config_.job.frozen();
+  const auto count = [&](const RankWork& on) {
+    return (by_trained ? on.trained : on.share).total();
+  };
+  heaviest_ =
+      &*std::max_element(ranks_.begin(), ranks_.end(),
+                         [&](const RankWork& a, const RankWork& b) { return count(a) < count(b); });
 }
 
 /// X4: every boundary between two pp ranks is crossed by an activation, which its stage sends at
@@ -557,7 +560,7 @@ StepTime estimate_step_time(const plan::TrainingConfig& config, const cluster::C
   const RankWork& on = staged.heaviest;
   // X15
   const OffloadTime offload =
-      estimate_offload_time(config, {on.share, on.adapters, on.layers, on.forward, on.backward});
+      estimate_offload_time(config, {on.share, on.trained, on.layers, on.forward, on.backward});
   step[Item::offload] = offload.exposed;
   step.overlapped[std::size_t(Item::offload)] = offload.overlapped;
   step[Item::jitter] = jitter_share(config, c) * step.total();

@@ -91,6 +91,10 @@ std::string lora_modules(const plan::TrainingConfig& s) {
   return fmt::format("[{}]", show(s.job.lora_modules, ", "));
 }
 
+std::string frozen(const plan::TrainingConfig& s) {
+  return fmt::format("[{}]", show(s.model.frozen));
+}
+
 /// Returns the hosts in rank order if each has `host` consecutive ranks in device order, else an
 /// empty list.
 std::vector<i64> whole_hosts(const std::vector<i64>& devices, i64 host) {
@@ -122,7 +126,9 @@ std::string placement(const plan::TrainingConfig& s) {
 
 std::string model(const plan::TrainingConfig& s) {
   const Result<model::Model> known = catalog::find_model(s.model.name);
-  if (known && *known == s.model) return write_yaml_text(s.model.name);
+  model::Model whole = s.model;
+  if (whole.frozen.any()) freeze(whole, {});
+  if (known && *known == whole) return write_yaml_text(s.model.name);
   return write_model_map(s.model, 2);
 }
 
@@ -253,6 +259,7 @@ constexpr ConfigKey kRows[] = {
      [](const plan::TrainingConfig& s) { return s.job.lora_modules != plan::LoraModules{}; }},
     {"job.base_dtype", job<&plan::Job::base_dtype>,
      [](const plan::TrainingConfig& s) { return s.job.base_dtype != plan::BaseDtype::same; }},
+    {"job.frozen", frozen, [](const plan::TrainingConfig& s) { return s.model.frozen.any(); }},
     {"job.expert_imbalance",
      [](const plan::TrainingConfig& s) { return fmt::format("{}", s.job.expert_imbalance); },
      [](const plan::TrainingConfig& s) { return s.job.expert_imbalance > 0; }},

@@ -45,6 +45,8 @@ constexpr ShapeField kFields[] = {
     {"linear_key_dim", &Shapes::linear_key_dim},
     {"linear_conv", &Shapes::linear_conv},
     {"norms", &Shapes::norms},
+    {"encoder_parameters", &Shapes::encoder_parameters},
+    {"encoder_layers", &Shapes::encoder_layers},
 };
 
 constexpr ShapeFlag kFlags[] = {
@@ -124,6 +126,9 @@ Fault check_ranges(const Shapes& s) {
   if (s.layers > kMaxLayers)
     return too_large("layers", fmt::format("{} layers exceed the limit of {}", count(s.layers),
                                            count(kMaxLayers)));
+  if (s.encoder_layers > kMaxLayers)
+    return too_large("encoder_layers", fmt::format("{} layers of an encoder exceed the limit of {}",
+                                                   count(s.encoder_layers), count(kMaxLayers)));
   if (s.mtp_layers > s.layers)
     return too_large("mtp_layers", fmt::format("{} MTP layers after {} layers", count(s.mtp_layers),
                                                count(s.layers)));
@@ -371,7 +376,9 @@ Result<Model> build(const Shapes& shapes) {
                .runs = make_runs(s, *a),
                .mtp_layers = s.mtp_layers,
                .max_sequence = s.max_sequence > 0 ? s.max_sequence : s.positions,
-               .embedding_norms = a->embedding_norm ? 1 : 0};
+               .embedding_norms = a->embedding_norm ? 1 : 0,
+               .encoder_parameters = s.encoder_parameters,
+               .encoder_layers = s.encoder_layers};
 }
 
 }  // namespace rankwright::model

@@ -38,7 +38,8 @@ struct Shapes {
   // Linear attention and Mamba-2: heads and width of values, heads (groups) and width of keys
   // (state), and taps of the convolution.
   i64 linear_heads = 0, linear_dim = 0, linear_key_heads = 0, linear_key_dim = 0, linear_conv = 0;
-  i64 norms = 0;  // per layer; 0 for the family's number
+  i64 norms = 0;                                   // per layer; 0 for the family's number
+  i64 encoder_parameters = 0, encoder_layers = 0;  // of an encoder in front, with its projector
   // Overrides of the family's defaults:
   std::optional<bool> tied{};
   std::optional<bool> qkv_bias{};

@@ -63,7 +63,8 @@ Flops count_causal(const Model& model, i64 sequence) {
 /// Computes 6 (N - N_embedding) + 12 L H d s (F2), where N counts the parameters that one token
 /// visits and a tied head's matmul counts.
 Flops count_full(const Model& model, i64 sequence) {
-  double weights = double(count_active_parameters(model) - count_parameters(model).embedding);
+  const Parameters all = count_parameters(model);
+  double weights = double(count_active_parameters(model) - all.embedding - all.encoder);
   if (model.tied) weights += head_weights(model);
   double products = 0;
   for (const LayerRun& run : model.runs)

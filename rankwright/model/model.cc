@@ -1,10 +1,23 @@
 #include "rankwright/model/model.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "rankwright/base/check.h"
 
 namespace rankwright::model {
+namespace {
+
+/// Appends layers, or adds them to the last run.
+void add_layers(std::vector<LayerRun>& runs, const Layer& layer, i64 count) {
+  if (!runs.empty() && runs.back().layer == layer)
+    runs.back().count += count;
+  else
+    runs.push_back({count, layer});
+}
+
+}  // namespace
 
 i64 Attention::query_width() const {
   if (recurrent()) return kv_heads * state;
@@ -64,10 +77,53 @@ bool Model::recurrent() const {
 }
 
 bool is_same_network(const Model& a, const Model& b) {
-  Model named = a;
+  Model named = a, other = b;
   named.name = b.name;
   named.architecture = b.architecture;
-  return named == b;
+  freeze(named, {});
+  freeze(other, {});
+  return named == other;
+}
+
+std::string show(const FrozenParts& parts) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (parts.encoder) add("encoder");
+  if (parts.embedding) add("embedding");
+  if (parts.first < parts.end) add(fmt::format("layers {}-{}", parts.first, parts.end - 1));
+  if (parts.head) add("head");
+  return text;
+}
+
+void freeze(Model& model, const FrozenParts& parts) {
+  const i64 end = std::min(parts.end, model.layers());
+  const i64 first = std::min(parts.first, end);
+  const bool encodes = model.encoder_parameters > 0;
+  model.frozen = {encodes && parts.encoder, parts.embedding, first < end ? first : 0,
+                  first < end ? end : 0, parts.head};
+  const bool nothing_before = parts.embedding && first == 0 && (parts.encoder || !encodes);
+  const Training frozen = nothing_before ? Training::forward_only : Training::frozen;
+  std::vector<LayerRun> runs;
+  i64 before = 0;
+  for (const LayerRun& run : model.runs) {
+    const i64 after = before + run.count;
+    const i64 from = std::clamp(first, before, after), to = std::clamp(end, from, after);
+    Layer layer = run.layer;
+    layer.training = Training::full;
+    if (before < from) add_layers(runs, layer, from - before);
+    layer.training = frozen;
+    if (from < to) add_layers(runs, layer, to - from);
+    layer.training = Training::full;
+    if (to < after) add_layers(runs, layer, after - to);
+    before = after;
+  }
+  model.runs = std::move(runs);
+}
+
+bool is_all_frozen(const Model& model) {
+  const FrozenParts& frozen = model.frozen;
+  return (frozen.encoder || model.encoder_parameters == 0) && frozen.embedding && frozen.head &&
+         frozen.first == 0 && frozen.end == model.layers();
 }
 
 }  // namespace rankwright::model

@@ -78,10 +78,15 @@ struct FeedForward {
   friend bool operator==(const FeedForward&, const FeedForward&) = default;
 };
 
+/// The gradients that backward computes for a layer. frozen: the gradient of its input only.
+/// forward_only: nothing, because neither the layer nor anything before it is trained.
+enum class Training : unsigned char { full, frozen, forward_only };
+
 struct Layer {
   Attention attention;
   FeedForward ffn;
   i64 norms = 2;  // norm weights of `hidden` each: 2; gemma2 has 4, phi 1
+  Training training = Training::full;
 
   /// Returns the number of residual blocks: attention and feed-forward, or one of them
   /// (nemotron_h).
@@ -98,6 +103,20 @@ struct LayerRun {
   friend bool operator==(const LayerRun&, const LayerRun&) = default;
 };
 
+/// The parts whose weights are not trained. A tied head's weight belongs to the embedding. MTP
+/// modules are frozen with the last layer.
+struct FrozenParts {
+  bool encoder = false;    // with its projector
+  bool embedding = false;  // with learned positions
+  i64 first = 0, end = 0;  // layers first to end - 1
+  bool head = false;       // with the last norm
+
+  bool any() const { return encoder || embedding || first < end || head; }
+  friend bool operator==(const FrozenParts&, const FrozenParts&) = default;
+};
+/// Returns the parts as a plan file lists them: "embedding, layers 0-15".
+std::string show(const FrozenParts& parts);
+
 struct Model {
   std::string name{};
   std::string architecture{};  // its row in architecture.h
@@ -111,6 +130,10 @@ struct Model {
   i64 mtp_layers = 0;       // multi-token-prediction modules after the last layer (deepseek_v3)
   i64 max_sequence = 0;     // longest sequence that the model was made for; 0 if not stated
   i64 embedding_norms = 0;  // norms right after the embedding (bloom: 1)
+  // A vision or audio encoder in front of the first layer: the parameters of all its parts, with
+  // the projector to `hidden`, and its layers. Its work and activations are not modeled.
+  i64 encoder_parameters = 0, encoder_layers = 0;
+  FrozenParts frozen{};  // set by freeze(), which marks the layers, too
 
   i64 layers() const;             // without MTP
   const Layer& layer(i64) const;  // 0 <= index < layers()
@@ -121,7 +144,13 @@ struct Model {
   friend bool operator==(const Model&, const Model&) = default;
 };
 
-/// Returns whether two models are equal in everything but their names.
+/// Freezes these parts of a model, and no others. Layers that the model does not have are ignored.
+void freeze(Model& model, const FrozenParts& parts);
+
+/// Returns whether nothing of the model is trained.
+bool is_all_frozen(const Model& model);
+
+/// Returns whether two models are equal in everything but their names and their frozen parts.
 bool is_same_network(const Model& a, const Model& b);
 
 }  // namespace rankwright::model

@@ -53,5 +53,35 @@ TEST(SameNetwork, IgnoresNames) {
   EXPECT_FALSE(is_same_network(a, c));
 }
 
+TEST(Freeze, MarksLayers_AndCanBeUndone) {
+  Layer one, two;
+  one.norms = 1;
+  const Model whole{.name = "a", .runs = {{4, one}, {4, two}}};
+  Model model = whole;
+  freeze(model, {.embedding = true, .end = 6});
+  ASSERT_EQ(model.runs.size(), 3U);
+  EXPECT_EQ(model.layers(), 8);
+  EXPECT_EQ(model.layer(5).training, Training::forward_only);
+  EXPECT_EQ(model.layer(6).training, Training::full);
+  EXPECT_EQ(show(model.frozen), "embedding, layers 0-5");
+  EXPECT_TRUE(is_same_network(model, whole));
+  freeze(model, {.first = 2, .end = 100});  // of layers that it does not have, none
+  EXPECT_EQ(model.layer(7).training, Training::frozen);
+  EXPECT_EQ(show(model.frozen), "layers 2-7");
+  freeze(model, {});
+  EXPECT_EQ(model, whole);
+}
+
+// Gradients of an encoder that is trained pass through the layers after it.
+TEST(Freeze, TrainedEncoder_NeedsTheLayersGradients) {
+  Model model{.runs = {{4, {}}}, .encoder_parameters = 10, .encoder_layers = 1};
+  freeze(model, {.embedding = true, .end = 4, .head = true});
+  EXPECT_EQ(model.layer(0).training, Training::frozen);
+  EXPECT_FALSE(is_all_frozen(model));
+  freeze(model, {.encoder = true, .embedding = true, .end = 4, .head = true});
+  EXPECT_EQ(model.layer(0).training, Training::forward_only);
+  EXPECT_TRUE(is_all_frozen(model));
+}
+
 }  // namespace model_test
 }  // namespace rankwright::model

@@ -49,6 +49,7 @@ Parameters& Parameters::operator+=(const Parameters& other) {
   experts += other.experts;
   norms += other.norms;
   head += other.head;
+  encoder += other.encoder;
   return *this;
 }
 
@@ -59,7 +60,8 @@ Parameters operator*(i64 n, const Parameters& p) {
           .router = n * p.router,
           .experts = n * p.experts,
           .norms = n * p.norms,
-          .head = n * p.head};
+          .head = n * p.head,
+          .encoder = n * p.encoder};
 }
 
 // P1, grouped:  2 h H d + 2 h K d   (+ h H d with an output gate)
@@ -105,8 +107,26 @@ Parameters count_parameters(const Model& model) {
   Parameters p{
       .embedding = (model.vocab + model.positions) * model.hidden,
       .norms = (1 + model.embedding_norms) * norm(model),
-      .head = (model.tied ? 0 : model.vocab * model.hidden) + (model.head_bias ? model.vocab : 0)};
+      .head = (model.tied ? 0 : model.vocab * model.hidden) + (model.head_bias ? model.vocab : 0),
+      .encoder = model.encoder_parameters};
   for (const LayerRun& run : model.runs) p += run.count * count_parameters(model, run.layer);
+  return p;
+}
+
+Parameters count_trained_parameters(const Model& model) {
+  Parameters p = count_parameters(model);
+  if (!model.frozen.any()) return p;
+  if (model.frozen.encoder) p.encoder = 0;
+  if (model.frozen.embedding) {
+    p.embedding = 0;
+    p.norms -= model.embedding_norms * norm(model);
+  }
+  if (model.frozen.head) {
+    p.head = 0;
+    p.norms -= norm(model);
+  }
+  for (const LayerRun& run : model.runs)
+    if (run.layer.training != Training::full) p += -run.count * count_parameters(model, run.layer);
   return p;
 }
 

@@ -14,9 +14,12 @@ struct Parameters {
   i64 router = 0;
   i64 experts = 0;  // routed experts
   i64 norms = 0;
-  i64 head = 0;  // output projection; 0 when tied
+  i64 head = 0;     // output projection; 0 when tied
+  i64 encoder = 0;  // in front of the first layer, with its projector
 
-  i64 total() const { return embedding + attention + mlp + router + experts + norms + head; }
+  i64 total() const {
+    return embedding + attention + mlp + router + experts + norms + head + encoder;
+  }
   Parameters& operator+=(const Parameters&);
   friend Parameters operator*(i64 n, const Parameters&);
   friend bool operator==(const Parameters&, const Parameters&) = default;
@@ -31,6 +34,10 @@ Parameters count_parameters(const Model& model, const Layer& layer);
 
 /// Counts the parameters of the whole model without MTP modules, as published totals do.
 Parameters count_parameters(const Model& model);
+
+/// Counts the parameters of the parts that are not frozen, without MTP modules. A tied head's
+/// weight counts as the embedding.
+Parameters count_trained_parameters(const Model& model);
 
 /// Counts the parameters of the MTP modules: each has a layer like the model's last, a 2h -> h
 /// projection and three norms; embedding and head are shared with the main model.

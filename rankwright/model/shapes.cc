@@ -157,6 +157,11 @@ void set_feed_forward_overrides(const Model& model, const Architecture& family, 
 }  // namespace
 
 std::optional<Shapes> derive_shapes(const Model& model) {
+  if (model.frozen.any()) {
+    Model whole = model;
+    freeze(whole, {});
+    return derive_shapes(whole);
+  }
   const Architecture* family = find_architecture(model.architecture);
   if (family == nullptr || model.runs.empty()) return std::nullopt;
   const i64 norms = model.runs.front().layer.norms;
@@ -169,6 +174,8 @@ std::optional<Shapes> derive_shapes(const Model& model) {
            .max_sequence = model.max_sequence == model.positions ? 0 : model.max_sequence,
            .mtp_layers = model.mtp_layers,
            .norms = norms == family->norms ? 0 : norms,
+           .encoder_parameters = model.encoder_parameters,
+           .encoder_layers = model.encoder_layers,
            .tied = override_if_differs(model.tied, family->tied),
            .norm_bias = override_if_differs(model.norm_bias, family->norm_bias),
            .head_bias = override_if_differs(model.head_bias, family->head_bias)};

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "rankwright/plan/frozen.h"
+
 namespace rankwright::plan {
 namespace {
 
@@ -67,7 +69,7 @@ i64 adapter_bytes(const Job& job) { return std::max(Job::kAdapterBytes, job.scal
 std::vector<AdaptedLinear> list_adapted(const TrainingConfig& config, const model::Layer& layer) {
   std::vector<AdaptedLinear> list;
   const Job& job = config.job;
-  if (!job.frozen()) return list;
+  if (!job.frozen() || layer.training != model::Training::full) return list;
   const model::FeedForward& ffn = layer.ffn;
   const i64 hidden = config.model.hidden;
   add_attention(list, job.lora_modules, hidden, layer.attention);
@@ -103,26 +105,51 @@ Share count_adapter_share(const TrainingConfig& config, const RankContents& on_r
   return sum;
 }
 
+Share count_trained_share(const TrainingConfig& config, const model::Layer& layer) {
+  if (config.job.frozen()) return count_adapter_share(config, layer);
+  if (layer.training != model::Training::full) return {};
+  return count_layer_share(config.model, layer, config.plan);
+}
+
+Share count_trained_mtp_share(const TrainingConfig& config) {
+  const model::Layer& last = config.model.runs.back().layer;
+  if (config.job.frozen()) return count_adapter_share(config, last);
+  return last.training == model::Training::full ? count_mtp_share(config) : Share{};
+}
+
 Share count_trained_share(const TrainingConfig& config, const RankContents& on_rank) {
-  return config.job.frozen() ? count_adapter_share(config, on_rank)
-                             : count_rank_share(config, on_rank);
+  if (config.job.frozen()) return count_adapter_share(config, on_rank);
+  Share sum;
+  for (const Unit& unit : list_units(config, on_rank))
+    if (unit.trained) sum += unit.count * unit.share;
+  return sum;
 }
 
 bool gathers_adapters(const TrainingConfig& config) {
   return config.plan.zero >= 3 && adapted_by_runtime(config);
 }
 
-bool reads_input_again(const TrainingConfig& config, const model::Attention& attention) {
+bool reads_attention_input_again(const TrainingConfig& config, const model::Layer& layer) {
+  if (layer.training != model::Training::full) return false;
   const LoraModules& lora = config.job.lora_modules;
   return !adapted_by_runtime(config) ||
-         (attention.present() && (lora.q_proj || lora.k_proj || lora.v_proj));
+         (layer.attention.present() && (lora.q_proj || lora.k_proj || lora.v_proj));
 }
 
-bool reads_input_again(const TrainingConfig& config, const model::FeedForward& ffn) {
+bool reads_ffn_input_again(const TrainingConfig& config, const model::Layer& layer) {
+  if (layer.training != model::Training::full) return false;
   const LoraModules& lora = config.job.lora_modules;
-  return !adapted_by_runtime(config) || lora.up_proj || (lora.gate_proj && ffn.matrices == kGated);
+  return !adapted_by_runtime(config) || lora.up_proj ||
+         (lora.gate_proj && layer.ffn.matrices == kGated);
 }
 
-bool reads_vocabulary_again(const TrainingConfig& config) { return !adapted_by_runtime(config); }
+bool reads_embedding_gradient(const TrainingConfig& config) {
+  return !adapted_by_runtime(config) && !skips_embedding(config);
+}
+
+bool reads_head_input_again(const TrainingConfig& config) {
+  const model::FrozenParts& frozen = config.model.frozen;
+  return !adapted_by_runtime(config) && !(config.model.tied ? frozen.embedding : frozen.head);
+}
 
 }  // namespace rankwright::plan

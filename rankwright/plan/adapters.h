@@ -22,8 +22,9 @@ struct AdaptedLinear {
 /// Returns the bytes per element of an adapter: fp32, or fp64 with fp64 parameters.
 i64 adapter_bytes(const Job& job);
 
-/// Returns the linear layers of a layer that the job adapts; none without LoRA. For latent
-/// attention, q_proj, k_proj and v_proj are the projections up from the compressed states.
+/// Returns the linear layers of a layer that the job adapts; none without LoRA or in a layer that
+/// is frozen as a whole. For latent attention, q_proj, k_proj and v_proj are the projections up
+/// from the compressed states.
 std::vector<AdaptedLinear> list_adapted(const TrainingConfig& config, const model::Layer& layer);
 
 /// Returns the parameters of a layer's adapters on one rank. Both matrices are split over tp. The
@@ -35,7 +36,10 @@ Share count_adapter_share(const TrainingConfig& config, const model::Layer& laye
 /// the last layer.
 Share count_adapter_share(const TrainingConfig& config, const RankContents& on_rank);
 
-/// Returns the parameters that a rank with these contents trains: all, or its adapters.
+/// Return the parameters that one rank trains: of a layer, of an MTP module, and of a rank with
+/// these contents. All of them, those of the parts that are not frozen, or its adapters.
+Share count_trained_share(const TrainingConfig& config, const model::Layer& layer);
+Share count_trained_mtp_share(const TrainingConfig& config);
 Share count_trained_share(const TrainingConfig& config, const RankContents& on_rank);
 
 /// Returns whether ZeRO-3 gathers adapters with every pass, in calls of their own. Only the runtime
@@ -43,10 +47,12 @@ Share count_trained_share(const TrainingConfig& config, const RankContents& on_r
 bool gathers_adapters(const TrainingConfig& config);
 
 /// Return whether weight gradients read tensors that tp gathers: the input of an attention block or
-/// of a feed-forward block, and those of the embedding and the head. In the runtime they do not if
-/// nothing that reads them is trained; other estimates count these calls under LoRA, too.
-bool reads_input_again(const TrainingConfig& config, const model::Attention& attention);
-bool reads_input_again(const TrainingConfig& config, const model::FeedForward& ffn);
-bool reads_vocabulary_again(const TrainingConfig& config);
+/// of a feed-forward block, the gradient of the embedding's output, and the input of the head. In
+/// the runtime they do not if nothing that reads them is trained; other estimates count these calls
+/// under LoRA, too. Frozen parts have no weight gradients anywhere.
+bool reads_attention_input_again(const TrainingConfig& config, const model::Layer& layer);
+bool reads_ffn_input_again(const TrainingConfig& config, const model::Layer& layer);
+bool reads_embedding_gradient(const TrainingConfig& config);
+bool reads_head_input_again(const TrainingConfig& config);
 
 }  // namespace rankwright::plan

@@ -24,8 +24,8 @@ void add_buckets(std::vector<CallPiece>& pieces, i64 elements, i64 bucket) {
 void add_adapters(DataShape& shape, const TrainingConfig& config, const RankContents& chunk) {
   const auto add = [&](const model::Layer& layer, i64 count) {
     const Share each = count_adapter_share(config, layer);
-    add_piece(shape.dense_adapters, each.dense, count);
-    add_piece(shape.expert_adapters, each.expert, count);
+    add_piece(shape.dense_trained, each.dense, count);
+    add_piece(shape.expert_trained, each.expert, count);
   };
   for (const model::LayerRun& run : chunk.runs) add(run.layer, run.count);
   if (chunk.mtp > 0) add(config.model.runs.back().layer, chunk.mtp);
@@ -47,8 +47,13 @@ DataShape make_data_shape(const TrainingConfig& config, const Stages& stages, i6
   for (const RankContents& chunk : chunks) {
     shape.vocabulary = shape.vocabulary || chunk.embeds() || (config.model.tied && chunk.loss);
     for (const Unit& unit : list_units(config, chunk, shape.copies)) {
-      add_piece(shape.dense_units, unit.share.dense, unit.count);
-      add_piece(shape.expert_units, unit.share.expert, unit.count);
+      add_piece(unit.backward ? shape.dense_units : shape.dense_forward, unit.share.dense,
+                unit.count);
+      add_piece(unit.backward ? shape.expert_units : shape.expert_forward, unit.share.expert,
+                unit.count);
+      if (!has_frozen_weights(config) || !unit.trained) continue;
+      add_piece(shape.dense_trained, unit.share.dense, unit.count);
+      add_piece(shape.expert_trained, unit.share.expert, unit.count);
     }
     if (config.job.frozen()) add_adapters(shape, config, chunk);
     if (reduces_weights_alone(config)) {
@@ -79,7 +84,7 @@ i64 count_weight_gathers(const TrainingConfig& config) {
 }
 
 Bytes count_tied_gradient_bytes(const TrainingConfig& config, const DataShape& shape) {
-  if (!shape.copies || config.job.frozen()) return {};
+  if (!shape.copies || !trains_embedding(config)) return {};
   const Plan& plan = config.plan;
   return bytes(count_vocabulary_weight(config.model, plan.tp).dense, config.job.grad_bytes()) /
          (plan.zero >= 2 ? plan.shards() : 1);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rankwright/plan/adapters.h"
+#include "rankwright/plan/frozen.h"
 #include "rankwright/plan/shares.h"
 #include "rankwright/plan/traffic.h"
 
@@ -27,8 +28,10 @@ struct DataShape {
   std::vector<CallPiece> dense[2]{};
   std::vector<CallPiece> expert{};
   std::vector<CallPiece> dense_units{}, expert_units{};
-  /// Under LoRA, what of those units has gradients; otherwise empty.
-  std::vector<CallPiece> dense_adapters{}, expert_adapters{};
+  /// If some weights are frozen: the units that only forward passes gather, which are not in the
+  /// lists above, and what has gradients, under LoRA the adapters. Otherwise empty.
+  std::vector<CallPiece> dense_forward{}, expert_forward{};
+  std::vector<CallPiece> dense_trained{}, expert_trained{};
   Share share{};
   std::vector<CallPiece> partial{};  // by weight, where reduces_weights_alone()
   bool copies = false;               // several pp ranks hold the vocabulary weight
@@ -51,7 +54,8 @@ bool keeps_gathered_weights(const TrainingConfig& config);
 /// not reduced with every microbatch are accumulated first.
 i64 partial_gradient_bytes(const TrainingConfig& config);
 
-/// Returns how often a step gathers a weight over the data-parallel ranks (T11).
+/// Returns how often a step gathers a weight over the data-parallel ranks (T11). With ZeRO-3, each
+/// of its stage_microbatches() gathers a weight once that only forward passes read.
 i64 count_weight_gathers(const TrainingConfig& config);
 
 /// Calls visit(kind, op, group, calls, bytes per call) for all data calls of the pp rank in one
@@ -70,7 +74,8 @@ void for_each_data_call(const TrainingConfig& config, const DataShape& shape, Vi
   const auto gradients = [&](i64 elements) { return bytes(elements, config.job.grad_bytes()); };
 
   // T11 and T12, hybrid sharding; T13, experts over their own data ranks.
-  const bool apart = plan.zero >= 3 && config.job.frozen();  // what is gathered is not reduced
+  // Not everything that is gathered is reduced.
+  const bool apart = plan.zero >= 3 && has_frozen_weights(config);
   const auto reduce_and_gather = [&](const std::vector<CallPiece>& pieces, G group, K all_reduce,
                                      K scatter, K gather) {
     for (const CallPiece& piece : pieces) {
@@ -83,27 +88,34 @@ void for_each_data_call(const TrainingConfig& config, const DataShape& shape, Vi
     }
   };
   if (apart) {
-    for (const CallPiece& piece : shape.dense_adapters) {
+    for (const CallPiece& piece : shape.dense_trained) {
       visit(K::dp_reduce_scatter, op, hybrid ? G::shard : G::dp_cp, reductions * piece.calls,
             gradients(piece.elements));
       if (gathers_adapters(config))
         visit(K::dp_all_gather, Op::all_gather, hybrid ? G::shard : G::dp_cp, gathers * piece.calls,
               bytes(piece.elements, adapter_bytes(config.job)));
     }
-    for (const CallPiece& piece : shape.expert_adapters) {
+    for (const CallPiece& piece : shape.expert_trained) {
       visit(K::expert_dp_reduce_scatter, op, G::edp, reductions * piece.calls,
             gradients(piece.elements));
       if (gathers_adapters(config))
         visit(K::expert_dp_all_gather, Op::all_gather, G::edp, gathers * piece.calls,
               bytes(piece.elements, adapter_bytes(config.job)));
     }
+    const double each = count_gathered_bytes(config);
+    for (const CallPiece& piece : shape.dense_forward)
+      visit(K::dp_all_gather, Op::all_gather, hybrid ? G::shard : G::dp_cp, m * piece.calls,
+            bytes(piece.elements, each));
+    for (const CallPiece& piece : shape.expert_forward)
+      visit(K::expert_dp_all_gather, Op::all_gather, G::edp, m * piece.calls,
+            bytes(piece.elements, each));
   }
   const std::vector<CallPiece>& dense =
       plan.zero >= 3 ? shape.dense_units : shape.dense[plan.zero >= 1 ? 1 : 0];
   reduce_and_gather(dense, hybrid ? G::shard : G::dp_cp, K::dp_all_reduce, K::dp_reduce_scatter,
                     K::dp_all_gather);
   if (hybrid)
-    for (const CallPiece& piece : apart ? shape.dense_adapters : dense)
+    for (const CallPiece& piece : apart ? shape.dense_trained : dense)
       visit(K::replica_all_reduce, Op::all_reduce, G::replicate, reductions * piece.calls,
             gradients(piece.elements) / plan.shards());
   reduce_and_gather(plan.zero >= 3 ? shape.expert_units : shape.expert, G::edp,

@@ -5,6 +5,7 @@
 
 #include "rankwright/model/parameters.h"
 #include "rankwright/plan/adapters.h"
+#include "rankwright/plan/frozen.h"
 
 namespace rankwright::plan {
 namespace {
@@ -100,12 +101,16 @@ std::vector<Holding> make_holdings(const TrainingConfig& config, const std::vect
       continue;
     }
     for (const model::LayerRun& run : chunks[i]->runs)
-      held.share += run.count * count_layer_share(model, run.layer, config.plan);
-    if (chunks[i]->mtp > 0) held.share += chunks[i]->mtp * count_mtp_share(config);
-    if (held.embedding) held.share += count_embedding_share(model, config.plan.tp);
-    if (chunks[i]->loss) held.share += count_head_share(model, config.plan.tp, held.head_weight);
+      held.share += run.count * count_trained_share(config, run.layer);
+    if (chunks[i]->mtp > 0) held.share += chunks[i]->mtp * count_trained_mtp_share(config);
+    if (chunks[i]->embedding && trains_encoder(config))
+      held.share += count_encoder_share(model, config.plan.tp);
+    if (held.embedding && trains_embedding(config))
+      held.share += count_embedding_share(model, config.plan.tp);
+    if (chunks[i]->loss) held.share += count_trained_head_share(config, held.head_weight);
     const bool vocabulary = held.embedding || (model.tied && held.head_weight);
-    if (copies && vocabulary) held.apart = count_vocabulary_weight(model, config.plan.tp).dense;
+    if (copies && vocabulary && trains_embedding(config))
+      held.apart = count_vocabulary_weight(model, config.plan.tp).dense;
     list.push_back(held);
   }
   return list;
@@ -164,6 +169,10 @@ Share count_embedding_share(const model::Model& model, i64 tp) {
   return share;
 }
 
+Share count_encoder_share(const model::Model& model, i64 tp) {
+  return {.dense = ceil_div(model.encoder_parameters, tp)};
+}
+
 Share count_mtp_share(const TrainingConfig& config) {
   const model::Model& model = config.model;
   Share share = count_layer_share(model, model.runs.back().layer, config.plan);
@@ -180,6 +189,25 @@ Share count_head_share(const model::Model& model, i64 tp, bool own_weight) {
   return share;
 }
 
+Share count_trained_head_share(const TrainingConfig& config, bool own_weight) {
+  const bool tied_weight = config.model.tied && own_weight && trains_embedding(config);
+  Share share = tied_weight ? count_vocabulary_weight(config.model, config.plan.tp) : Share{};
+  if (trains_head(config))
+    share += count_head_share(config.model, config.plan.tp, own_weight && !config.model.tied);
+  return share;
+}
+
+std::vector<Unit> list_encoder_units(const TrainingConfig& config) {
+  const i64 all = count_encoder_share(config.model, config.plan.tp).dense;
+  if (all == 0) return {};
+  const i64 layers = std::max<i64>(1, config.model.encoder_layers);
+  const i64 each = all / layers;
+  const bool trained = trains_encoder(config);
+  std::vector<Unit> list{{{.dense = all - (layers - 1) * each}, 1, trained, trained}};
+  if (layers > 1 && each > 0) list.push_back({{.dense = each}, layers - 1, trained, trained});
+  return list;
+}
+
 std::vector<Unit> list_units(const TrainingConfig& config, const RankContents& contents) {
   return list_units(config, contents, has_vocabulary_copies(config));
 }
@@ -189,16 +217,27 @@ std::vector<Unit> list_units(const TrainingConfig& config, const RankContents& c
   const model::Model& model = config.model;
   const i64 tp = config.plan.tp;
   std::vector<Unit> list;
+  if (contents.embedding) list = list_encoder_units(config);
+  const bool embedding = trains_embedding(config);
+  const bool read = !skips_embedding(config);  // by backward
+  const bool by_head = read || (model.tied && contents.loss);
   if (apart && (contents.embeds() || (contents.loss && model.tied)))
-    list.push_back({count_vocabulary_weight(model, tp)});
-  if (contents.embeds() && !apart) list.push_back({count_embedding_share(model, tp)});
+    list.push_back({count_vocabulary_weight(model, tp), 1, embedding, by_head});
+  if (contents.embeds() && !apart)
+    list.push_back({count_embedding_share(model, tp), 1, embedding, by_head});
   if (contents.embeds() && apart && model.positions > 0)
-    list.push_back({{.dense = model.positions * model.hidden}});
+    list.push_back({{.dense = model.positions * model.hidden}, 1, embedding, read});
   for (const model::LayerRun& run : contents.runs)
-    list.push_back({count_layer_share(model, run.layer, config.plan), run.count});
-  if (contents.mtp > 0) list.push_back({count_mtp_share(config), contents.mtp});
+    list.push_back({count_layer_share(model, run.layer, config.plan), run.count,
+                    trains_weights(config, run.layer), runs_backward(config, run.layer)});
+  if (contents.mtp > 0) {
+    const model::Layer& last = model.runs.back().layer;
+    list.push_back({count_mtp_share(config), contents.mtp, trains_weights(config, last),
+                    runs_backward(config, last)});
+  }
   const bool own_weight = !model.tied || !(contents.embeds() || apart);
-  if (contents.loss) list.push_back({count_head_share(model, tp, own_weight)});
+  if (contents.loss)
+    list.push_back({count_head_share(model, tp, own_weight), 1, trains_head(config)});
   return list;
 }
 
@@ -216,6 +255,7 @@ std::vector<i64> list_partial_weights(const TrainingConfig& config, const model:
   const model::Attention& a = layer.attention;
   const model::FeedForward& ffn = layer.ffn;
   std::vector<i64> list;
+  if (!trains_weights(config, layer)) return list;
   const auto add = [&](i64 count, i64 elements) {
     if (elements > 0) list.insert(list.end(), std::size_t(count), elements);
   };
@@ -248,14 +288,16 @@ std::vector<i64> list_partial_weights(const TrainingConfig& config, const model:
 }
 
 std::vector<i64> list_partial_mtp_weights(const TrainingConfig& config) {
-  std::vector<i64> list = list_partial_weights(config, config.model.runs.back().layer);
-  if (config.plan.sequence_parallel) add_norms(list, config.model, 3);
+  const model::Layer& last = config.model.runs.back().layer;
+  std::vector<i64> list = list_partial_weights(config, last);
+  if (config.plan.sequence_parallel && trains_weights(config, last))
+    add_norms(list, config.model, 3);
   return list;
 }
 
 std::vector<i64> list_partial_head_weights(const TrainingConfig& config) {
   std::vector<i64> list;
-  if (config.plan.sequence_parallel) add_norms(list, config.model, 1);
+  if (config.plan.sequence_parallel && trains_head(config)) add_norms(list, config.model, 1);
   return list;
 }
 

@@ -54,6 +54,9 @@ bool has_vocabulary_copies(const TrainingConfig& config, const Stages& stages);
 /// Returns the share of the embedding: vocabulary rows and learned positions.
 Share count_embedding_share(const model::Model& model, i64 tp);
 
+/// Returns the share of the encoder: all of it split over tp.
+Share count_encoder_share(const model::Model& model, i64 tp);
+
 /// Returns the share of an MTP module: a layer like the last, a 2h -> h projection split over tp,
 /// three norms.
 Share count_mtp_share(const TrainingConfig& config);
@@ -61,13 +64,22 @@ Share count_mtp_share(const TrainingConfig& config);
 /// Returns the share of the head: the final norm, the head's bias, and its weight if `own_weight`.
 Share count_head_share(const model::Model& model, i64 tp, bool own_weight);
 
+/// Returns the part of the head's share that is trained.
+Share count_trained_head_share(const TrainingConfig& config, bool own_weight);
+
 /// One unit that ZeRO-3 wraps and gathers together: the embedding, a layer, an MTP module, or the
 /// head with the final norm. A vocabulary weight with copies on several pp ranks is its own unit,
 /// so that it is sharded the same way on all of them. `count` is the number of identical units.
 struct Unit {
   Share share{};
   i64 count = 1;
+  bool trained = true;   // has gradients; false for all units under LoRA, which trains adapters
+  bool backward = true;  // gathered for backward passes, too
 };
+
+/// Returns the units of the encoder, one per layer, of equal size but for the first. Backward does
+/// not run through a frozen one.
+std::vector<Unit> list_encoder_units(const TrainingConfig& config);
 
 /// Returns the units of a rank or of a stage: embedding first, head last. A tied head and the
 /// embedding that MTP reads are copies if the embedding itself is elsewhere.
@@ -84,8 +96,8 @@ i64 count_partial_gradients(const Plan& plan, const Share& share);
 /// as gradients are reduced.
 bool reduces_weights_alone(const TrainingConfig& config);
 
-/// Return the sizes of the weights whose gradients are partial: of a layer, of an MTP module and of
-/// the head. They add up to count_partial_gradients().
+/// Return the sizes of the trained weights whose gradients are partial: of a layer, of an MTP
+/// module and of the head. They add up to count_partial_gradients().
 std::vector<i64> list_partial_weights(const TrainingConfig& config, const model::Layer& layer);
 std::vector<i64> list_partial_mtp_weights(const TrainingConfig& config);
 std::vector<i64> list_partial_head_weights(const TrainingConfig& config);
@@ -95,7 +107,7 @@ std::vector<i64> list_partial_head_weights(const TrainingConfig& config);
 Share count_rank_share(const TrainingConfig& config, i64 pp_rank);
 Share count_rank_share(const TrainingConfig& config, const RankContents& on_rank);
 
-/// The parameters that one chunk of a rank holds and trains; under LoRA its adapters. A weight that
+/// The parameters that one chunk of a rank trains; under LoRA its adapters. A weight that
 /// two chunks of a rank use is held once; the embedding by the earliest stage that reads it, where
 /// backward ends and its gradient is complete.
 struct Holding {

@@ -27,7 +27,8 @@ class TrafficCollector {
     if (on_rank_.mtp > 0) on_rank_.runs.push_back({on_rank_.mtp, config.model.runs.back().layer});
     i64 before = 0;
     for (const model::LayerRun& run : on_rank_.runs) {
-      again_.push_back(count_recomputed_layers(plan_, before, run.count));
+      again_.push_back(
+          runs_backward(config, run.layer) ? count_recomputed_layers(plan_, before, run.count) : 0);
       before += run.count;
     }
   }
@@ -65,6 +66,10 @@ class TrafficCollector {
 
   /// Returns the microbatches per stage of the rank.
   i64 microbatches() const { return config_.stage_microbatches(); }
+  /// Returns how many layers of a run run backward.
+  i64 backward_layers(const model::LayerRun& run) const {
+    return runs_backward(config_, run.layer) ? run.count : 0;
+  }
   /// Returns how many layers of `run`, an element of on_rank_, run forward a second time.
   i64 recomputed(const model::LayerRun& run) const {
     return again_[std::size_t(&run - on_rank_.runs.data())];
@@ -93,7 +98,7 @@ class TrafficCollector {
 void TrafficCollector::add_block(const model::LayerRun& run, const BlockInputs& inputs,
                                  bool again) {
   const i64 m = microbatches();
-  const i64 forward = m * (run.count + recomputed(run)), backward = m * run.count;
+  const i64 forward = m * (run.count + recomputed(run)), backward = m * backward_layers(run);
   const mesh::GroupKind tp = mesh::GroupKind::tp;
   if (!sequence_parallel(plan_)) {
     add(K::tp_all_reduce, Op::all_reduce, tp, forward, sizes_.hidden);
@@ -118,9 +123,9 @@ void TrafficCollector::add_tensor_parallel() {
   for (const model::LayerRun& run : on_rank_.runs) {
     if (run.layer.attention.present())
       add_block(run, compute_block_inputs(config_, run.layer.attention),
-                reads_input_again(config_, run.layer.attention));
+                reads_attention_input_again(config_, run.layer));
     if (has_dense_block(run.layer.ffn))
-      add_block(run, compute_block_inputs(config_), reads_input_again(config_, run.layer.ffn));
+      add_block(run, compute_block_inputs(config_), reads_ffn_input_again(config_, run.layer));
   }
   const i64 m = microbatches();
   // The loss comes after all MTP modules, and their outputs go through the head like the model's
@@ -134,9 +139,9 @@ void TrafficCollector::add_tensor_parallel() {
     // collective.
     const Op sum = config_.model.positions > 0 ? Op::all_reduce : Op::reduce_scatter;
     add(K::tp_embedding, sum, tp, embeddings, each);
-    const bool trained = reads_vocabulary_again(config_);
-    const bool twice = trained && !config_.software.eager_ops;
-    add(K::tp_embedding_grad, Op::all_gather, tp, trained ? embeddings : 0, each);
+    const bool twice = reads_head_input_again(config_) && !config_.software.eager_ops;
+    add(K::tp_embedding_grad, Op::all_gather, tp,
+        reads_embedding_gradient(config_) ? embeddings : 0, each);
     add(K::tp_head_gather, Op::all_gather, tp, twice ? 2 * losses : losses, each);
     add(K::tp_head_reduce, Op::reduce_scatter, tp, losses, each);
   } else {
@@ -178,9 +183,9 @@ void TrafficCollector::add_context_parallel() {
   const mesh::GroupKind cp = mesh::GroupKind::cp;
   for (const model::LayerRun& run : on_rank_.runs) {
     const AttentionMessages sizes = compute_messages(config_, run.layer.attention);
-    const i64 again = recomputes_attention_core(config_) ? run.count : recomputed(run);
+    const i64 again = recomputes_attention_core(config_) ? backward_layers(run) : recomputed(run);
     const i64 forward = m * (run.count + again);
-    const i64 backward = m * run.count;
+    const i64 backward = m * backward_layers(run);
     const Bytes block = sizes.key + sizes.value;
     switch (plan_.cp_comm) {
       case CpComm::p2p:
@@ -211,7 +216,7 @@ void TrafficCollector::add_expert_parallel() {
   for (const model::LayerRun& run : on_rank_.runs) {
     const model::FeedForward& ffn = run.layer.ffn;
     if (!ffn.sparse()) continue;
-    const i64 passes = m * (2 * run.count + recomputed(run));
+    const i64 passes = m * (run.count + backward_layers(run) + recomputed(run));
     const Bytes each = compute_expert_message(config_, ffn);
     add(K::ep_token_counts, Op::all_to_all, mesh::GroupKind::ep, m * (run.count + recomputed(run)),
         compute_count_message(config_, ffn));

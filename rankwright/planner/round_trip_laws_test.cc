@@ -179,6 +179,8 @@ constexpr Supply kSupplies[] = {
     {"job.lora_rank", supply_job<&Draft::lora_rank, &Job::lora_rank>},
     {"job.lora_modules", supply_job<&Draft::lora_modules, &Job::lora_modules>},
     {"job.base_dtype", supply_job<&Draft::base_dtype, &Job::base_dtype>},
+    {"job.frozen",
+     [](const plan::TrainingConfig& config, Draft& draft) { draft.frozen = config.model.frozen; }},
 };
 
 void supply(std::string_view key, const plan::TrainingConfig& config, Draft& draft) {

@@ -18,18 +18,23 @@ struct StagePieces {
   std::vector<Piece> pieces{};
   std::vector<plan::Share> held{};   // by piece: gradients that are complete after its backward
   std::vector<plan::Share> apart{};  // by piece: those of them that form their own bucket (T9)
-  // By piece: ZeRO-3 units that this piece is the first, or the last, to read.
+  // By piece: ZeRO-3 units that this piece is the first, or the last, to read. Those that backward
+  // does not read are not in `last`.
   std::vector<std::vector<plan::Share>> first{};
   std::vector<std::vector<plan::Share>> last{};
-  // By piece: the adapters of a layer, which alone have gradients under LoRA; otherwise empty.
-  std::vector<plan::Share> adapters{};
+  // By piece: those units of `first` that have gradients; under LoRA the adapters of a layer.
+  std::vector<std::vector<plan::Share>> trained{};
 
-  void add(Piece piece, const plan::Share& share, const plan::Share& unit) {
+  void add(Piece piece, const plan::Share& share, const plan::Share& unit, bool trains = true,
+           bool backward = true) {
     pieces.push_back(piece);
     held.push_back(share);
     apart.emplace_back();
     first.push_back({unit});
-    last.push_back({unit});
+    last.emplace_back();
+    if (backward) last.back().push_back(unit);
+    trained.emplace_back();
+    if (trains) trained.back().push_back(unit);
   }
 };
 
@@ -40,6 +45,19 @@ struct Place {
   i64 layers_before = 0;  // earlier layers on its pp rank, where the recompute count applies
   i64 mtp_before = 0;     // all layers of its pp rank plus the earlier MTP modules there
 };
+
+/// Adds the piece of the embedding, with the units of an encoder in front of it.
+void add_embedding(const plan::TrainingConfig& config, StagePieces& stage) {
+  stage.add({.kind = Piece::Kind::embedding}, {}, {});
+  if (trains_encoder(config))
+    stage.held[0] = plan::count_encoder_share(config.model, config.plan.tp);
+  for (const plan::Unit& unit : list_encoder_units(config))
+    for (i64 i = 0; i < unit.count; ++i) {
+      stage.first[0].push_back(unit.share);
+      if (unit.backward) stage.last[0].push_back(unit.share);
+      if (unit.trained) stage.trained[0].push_back(unit.share);
+    }
+}
 
 /// Adds the vocabulary weight of a stage: its embedding, or a tied head without an embedding. The
 /// weight is one unit with the position embeddings, or its own unit if `copies`, that is if other
@@ -63,11 +81,13 @@ void add_vocabulary(const plan::TrainingConfig& config, const plan::RankContents
     first = std::min(first, i);
     last = i;
   }
-  for (const plan::Share& unit : read) {
-    stage.first[first].push_back(unit);
-    stage.last[last].push_back(unit);
+  const bool by_head = stage.pieces[last].kind == Piece::Kind::heads;
+  for (std::size_t k = 0; k < read.size(); ++k) {
+    stage.first[first].push_back(read[k]);
+    if (!skips_embedding(config) || (by_head && k == 0)) stage.last[last].push_back(read[k]);
+    if (trains_embedding(config)) stage.trained[first].push_back(read[k]);
   }
-  if (held.embedding)
+  if (held.embedding && trains_embedding(config))
     stage.held[first] += plan::count_embedding_share(config.model, config.plan.tp);
   if (held.apart == 0) return;
   stage.held[first].dense -= held.apart;
@@ -76,10 +96,11 @@ void add_vocabulary(const plan::TrainingConfig& config, const plan::RankContents
 
 /// Replaces the gradients of all pieces by those of their adapters.
 void replace_by_adapters(const plan::TrainingConfig& config, StagePieces& stage) {
-  for (const Piece& piece : stage.pieces)
-    stage.adapters.push_back(piece.shape != nullptr ? count_adapter_share(config, *piece.shape)
-                                                    : plan::Share{});
-  stage.held = stage.adapters;
+  for (std::size_t i = 0; i < stage.pieces.size(); ++i) {
+    const model::Layer* const shape = stage.pieces[i].shape;
+    stage.held[i] = shape != nullptr ? count_adapter_share(config, *shape) : plan::Share{};
+    stage.trained[i] = {stage.held[i]};
+  }
   std::fill(stage.apart.begin(), stage.apart.end(), plan::Share{});
 }
 
@@ -88,30 +109,33 @@ StagePieces find_stage_pieces(const plan::TrainingConfig& config,
                               const Place& place, bool copies) {
   const model::Model& model = config.model;
   StagePieces stage;
-  if (on_stage.embedding) stage.add({.kind = Piece::Kind::embedding}, {}, {});
+  if (on_stage.embedding) add_embedding(config, stage);
   i64 nth = 0;
   for (const model::LayerRun& run : on_stage.runs) {
     const plan::Share unit = count_layer_share(model, run.layer, config.plan);
+    const plan::Share gradients = count_trained_share(config, run.layer);
     for (i64 i = 0; i < run.count; ++i, ++nth)
       stage.add({.kind = Piece::Kind::layer,
                  .layer = place.first_layer + nth,
                  .shape = &run.layer,
                  .again = count_recomputed_layers(config.plan, place.layers_before + nth, 1) > 0},
-                unit, unit);
+                gradients, unit, trains_weights(config, run.layer),
+                runs_backward(config, run.layer));
   }
   for (i64 i = 0; i < on_stage.mtp; ++i) {
-    const plan::Share unit = count_mtp_share(config);
+    const model::Layer& last = model.runs.back().layer;
     stage.add({.kind = Piece::Kind::mtp,
                .layer = model.layers() + place.first_mtp + i,
-               .shape = &model.runs.back().layer,
+               .shape = &last,
                .again = count_recomputed_layers(config.plan, place.mtp_before + i, 1) > 0},
-              unit, unit);
+              count_trained_mtp_share(config), count_mtp_share(config),
+              trains_weights(config, last), runs_backward(config, last));
   }
   if (on_stage.loss)
-    stage.add({.kind = Piece::Kind::heads},
-              plan::count_head_share(model, config.plan.tp, held.head_weight),
+    stage.add({.kind = Piece::Kind::heads}, count_trained_head_share(config, held.head_weight),
               plan::count_head_share(model, config.plan.tp,
-                                     !(model.tied && (on_stage.embeds() || copies))));
+                                     !(model.tied && (on_stage.embeds() || copies))),
+              trains_head(config));
   add_vocabulary(config, on_stage, held, copies, stage);
   if (config.job.frozen()) replace_by_adapters(config, stage);
   return stage;
@@ -174,12 +198,8 @@ class BodyBuilder {
         buckets.add(stage.held[i], passes_.calls());
         passes_.calls().reduce(stage.apart[i]);
       }
-      if (config_.plan.zero == 3 && reduces_every_microbatch(config_)) {
-        if (config_.job.frozen())
-          passes_.calls().reduce(stage.adapters[i]);
-        else
-          for (const plan::Share& unit : stage.first[i]) passes_.calls().reduce(unit);
-      }
+      if (config_.plan.zero == 3 && reduces_every_microbatch(config_))
+        for (const plan::Share& unit : stage.trained[i]) passes_.calls().reduce(unit);
     }
     if (g.weight && by_bucket) buckets.flush(passes_.calls());
     return passes_.calls().take();
@@ -195,7 +215,7 @@ class BodyBuilder {
     const bool overlapped = config_.plan.overlap.param_gather;
     const auto gather = [&](std::size_t of, bool beside) {
       for (const plan::Share& unit : units[of]) passes_.calls().gather(unit, beside);
-      if (gathers_adapters(config_)) passes_.calls().gather_adapters(stage.adapters[of], beside);
+      if (gathers_adapters(config_)) passes_.calls().gather_adapters(stage.held[of], beside);
     };
     if (!overlapped || first_piece) gather(piece, false);
     if (overlapped && next < units.size()) gather(next, true);

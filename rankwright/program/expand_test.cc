@@ -169,6 +169,26 @@ RC_GTEST_PROP(Expand, TotalsEqualTrafficWithLora, ()) {
   RC_ASSERT(difference(config) == "");
 }
 
+RC_GTEST_PROP(Expand, TotalsEqualTrafficWithFrozenPartsAndAnEncoder, ()) {
+  model::Model model = sample::random_known_model();
+  if (sample::coin()) {
+    model.encoder_parameters = *rc::gen::inRange<i64>(1, 1'000'000);
+    model.encoder_layers = *rc::gen::inRange<i64>(0, 40);
+  }
+  plan::TrainingConfig config = random_pipeline(model);
+  const i64 first = sample::coin() ? 0 : *rc::gen::inRange<i64>(0, model.layers());
+  freeze(config.model, {.encoder = sample::coin(),
+                        .embedding = sample::coin(),
+                        .first = first,
+                        .end = *rc::gen::inRange<i64>(first, model.layers() + 1),
+                        .head = sample::coin()});
+  config.software.bare = sample::coin();
+  if (sample::coin()) config.job.lora_rank = *rc::gen::inRange<i64>(1, 64);
+  for (const plan::Software& row : plan::frameworks())
+    if (row.name == "torchtitan" && sample::coin()) config.software = row;
+  RC_ASSERT(difference(config) == "");
+}
+
 RC_GTEST_PROP(Expand, ProgramsRunToTheirEnd, ()) {
   const Program program = expand(random_pipeline(sample::random_model()));
   RC_ASSERT(prove(program).holds());

@@ -49,7 +49,7 @@ void Passes::forward(const Piece& piece) {
 
 void Passes::backward(const Piece& piece, Gradients g) {
   calls_.layer = piece.layer;
-  if (piece.again && g.input) {
+  if (piece.again && g.input && runs_backward(config_, *piece.shape)) {
     calls_.again = true;
     if (piece.kind == Piece::Kind::mtp) projection();
     layer(*piece.shape);
@@ -87,9 +87,10 @@ void Passes::layer(const model::Layer& shape) {
 }
 
 void Passes::layer_back(const model::Layer& shape, Gradients g) {
-  if (plan::has_dense_block(shape.ffn)) mlp_back(shape.ffn, g);
+  if (!runs_backward(config_, shape)) return;
+  if (plan::has_dense_block(shape.ffn)) mlp_back(shape, g);
   if (shape.ffn.sparse()) experts_back(shape.ffn, g);
-  if (shape.attention.present()) attention_back(shape.attention, g);
+  if (shape.attention.present()) attention_back(shape, g);
 }
 
 void Passes::tp(K kind, plan::Op op, Bytes bytes, bool beside) {
@@ -139,9 +140,9 @@ void Passes::mlp() {
   close();
 }
 
-void Passes::mlp_back(const model::FeedForward& ffn, Gradients g) {
+void Passes::mlp_back(const model::Layer& shape, Gradients g) {
   const plan::BlockInputs inputs = compute_block_inputs(config_);
-  open_back(inputs, g, reads_input_again(config_, ffn));
+  open_back(inputs, g, reads_ffn_input_again(config_, shape));
   calls_.compute(Part::mlp);
   close_back(inputs, g);
 }
@@ -154,9 +155,10 @@ void Passes::attention(const model::Attention& a) {
   close();
 }
 
-void Passes::attention_back(const model::Attention& a, Gradients g) {
+void Passes::attention_back(const model::Layer& shape, Gradients g) {
+  const model::Attention& a = shape.attention;
   const plan::BlockInputs inputs = compute_block_inputs(config_, a);
-  open_back(inputs, g, reads_input_again(config_, a));
+  open_back(inputs, g, reads_attention_input_again(config_, shape));
   if (g.input && recomputes_attention_core(config_)) {
     calls_.again = true;
     cp_before(a);
@@ -267,9 +269,9 @@ void Passes::embedding() {
 
 // Token ids have no gradient, so only the weight gradient is computed.
 void Passes::embedding_back(Gradients g) {
-  if (g.input && sequence_ && reads_vocabulary_again(config_))
+  if (g.input && sequence_ && reads_embedding_gradient(config_))
     tp(K::tp_embedding_grad, plan::Op::all_gather, sizes_.hidden);
-  if (g.weight) calls_.compute(Part::embedding);
+  if (g.weight && !skips_embedding(config_)) calls_.compute(Part::embedding);
 }
 
 void Passes::projection() {
@@ -300,7 +302,7 @@ void Passes::head() {
 }
 
 void Passes::head_back(Gradients g) {
-  if (g.weight && sequence_ && reads_vocabulary_again(config_) && !config_.software.eager_ops)
+  if (g.weight && sequence_ && reads_head_input_again(config_) && !config_.software.eager_ops)
     tp(K::tp_head_gather, plan::Op::all_gather, sizes_.hidden);
   calls_.compute(Part::head);
   if (g.input)

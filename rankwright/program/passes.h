@@ -40,11 +40,11 @@ class Passes {
   void layer(const model::Layer&);
   void layer_back(const model::Layer&, Gradients);
   void attention(const model::Attention&);
-  void attention_back(const model::Attention&, Gradients);
+  void attention_back(const model::Layer&, Gradients);
   void experts(const model::FeedForward&);
   void experts_back(const model::FeedForward&, Gradients);
   void mlp();
-  void mlp_back(const model::FeedForward&, Gradients);
+  void mlp_back(const model::Layer&, Gradients);
   void head();
   void head_back(Gradients);
 

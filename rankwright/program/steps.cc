@@ -68,7 +68,7 @@ class StepBuilder {
     };
     if (!config_.job.frozen()) {
       for (const plan::Unit& unit : list_units(config_, on_stage, copies_))
-        reduce(unit.share, unit.count);
+        if (unit.trained) reduce(unit.share, unit.count);
       return;
     }
     for (const model::LayerRun& run : on_stage.runs)
@@ -77,11 +77,12 @@ class StepBuilder {
       reduce(count_adapter_share(config_, config_.model.runs.back().layer), on_stage.mtp);
   }
 
-  /// Gathers every unit once. Forward passes gather the rest.
+  /// Gathers every unit once that backward passes read. Forward passes gather the rest.
   void gather_units(i64 pp_rank) {
     for (const i64 s : list_stages(plan_, pp_rank))
       for (const plan::Unit& unit : list_units(config_, stages_[std::size_t(s)], copies_))
-        for (i64 i = 0; i < unit.count; ++i) calls_.gather(unit.share, plan_.overlap.param_gather);
+        for (i64 i = 0; i < unit.count && unit.backward; ++i)
+          calls_.gather(unit.share, plan_.overlap.param_gather);
   }
 
   void gather(i64 pp_rank, bool beside) {
@@ -103,7 +104,7 @@ class StepBuilder {
       sum(K::tp_norm_grads, mesh::GroupKind::tp, count_partial_gradients(plan_, held), 1);
     else if (!reduces_every_microbatch(config_))
       for (const i64 s : on_rank) sum_weights(stages_[std::size_t(s)]);
-    if (copies_ && !config_.job.frozen() && holds_vocabulary(pp_rank))
+    if (copies_ && trains_embedding(config_) && holds_vocabulary(pp_rank))
       sum(K::tied_embedding_grad, mesh::GroupKind::edges,
           plan::count_vocabulary_weight(config_.model, plan_.tp).dense,
           plan_.zero >= 2 ? plan_.shards() : 1);

@@ -160,6 +160,27 @@ std::optional<Finding> check_idle_settings(const Subject& subject) {
                  .hint = "parallelism: {zero_stage: 3}"};
 }
 
+/// Reports what the estimate does not count of an encoder.
+std::optional<Finding> check_encoder(const Subject& subject) {
+  const model::Model& model = subject.config.model;
+  if (model.encoder_layers == 0 && model.encoder_parameters == 0) return std::nullopt;
+  const bool counted = model.encoder_parameters > 0;
+  return Finding{
+      .detail = counted ? fmt::format("{} parameters of the encoder are on the first stage; its "
+                                      "activations and its time are not estimated",
+                                      format_short_count(double(model.encoder_parameters)))
+                        : "unknown kind of encoder: only the text part is estimated",
+      .key = "model",
+      .hint = counted ? "" : "state encoder_parameters in the model file"};
+}
+
+std::optional<Finding> check_all_frozen(const Subject& subject) {
+  if (!is_all_frozen(subject.config.model)) return std::nullopt;
+  return Finding{.detail = fmt::format("frozen: [{}]", show(subject.config.model.frozen)),
+                 .key = "job.frozen",
+                 .hint = "freeze fewer parts"};
+}
+
 std::optional<Finding> check_replicated_optimizer(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   constexpr double kWorthSaying = 0.1;
@@ -296,6 +317,32 @@ constexpr Rule kRules[] = {
      Target::any,
      Rule::When::without_violations,
      check_host},
+    {{"RW0208", Severity::note, "the encoder is estimated in part",
+      "A vision or audio encoder runs before the first layer. Its parameters, with gradients, "
+      "optimizer states and their traffic, are counted on the first pipeline stage. Its "
+      "activations "
+      "and its time are not.",
+      "Leave memory for the activations of images, or freeze the encoder: it then keeps none.", "",
+      "world_size: 8\n"
+      "model: {name: vlm, architecture: llama, hidden: 2048, layers: 16, heads: 32, kv_heads: 8, "
+      "ffn: 8192, vocab: 128256, encoder_parameters: 400000000, encoder_layers: 24}\n"
+      "cluster: dgx-a100 x 1\n"
+      "parallelism: {tp_size: 1, dp_size: 8, order: tp-dp-pp, zero_stage: 1}\n"
+      "job: {sequence: 2048}\n"},
+     Target::any,
+     Rule::When::without_violations,
+     check_encoder},
+    {{"RW0209", Severity::error, "frozen parts leave nothing to train",
+      "`frozen` lists every part of the model: encoder, embedding, all layers and head.",
+      "Remove a part from the list.", "",
+      "world_size: 8\n"
+      "model: llama-3.2-1b\n"
+      "cluster: dgx-a100 x 1\n"
+      "parallelism: {tp_size: 1, dp_size: 8, order: tp-dp-pp, zero_stage: 1}\n"
+      "job: {sequence: 2048, frozen: [embedding, layers 0-15, head]}\n"},
+     Target::any,
+     Rule::When::without_violations,
+     check_all_frozen},
 };
 
 }  // namespace

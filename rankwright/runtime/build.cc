@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "rankwright/base/check.h"
+#include "rankwright/plan/frozen.h"
 #include "rankwright/plan/shares.h"
 #include "rankwright/runtime/stage.h"
 
@@ -53,7 +54,7 @@ class Builder {
   Parameter* add(std::string name, std::vector<Block> blocks, Cut cut) {
     Parameter made = make_parameter(std::move(name), std::move(blocks), cut, tp_);
     // Norms, and biases after a reduction, see only this rank's part of the sequence.
-    made.partial = cut == Cut::none && rank_.sequence_parallel && !rank_.frozen();
+    made.partial = cut == Cut::none && rank_.sequence_parallel && !frozen_;
     shard_.parameters.push_back(std::move(made));
     return &shard_.parameters.back();
   }
@@ -63,11 +64,12 @@ class Builder {
   Parameter* vector(const std::string& name, i64 size, double mean, Cut cut = Cut::none) {
     return add(name, {{.name = name, .rows = size, .mean = mean}}, cut);
   }
-  void unit(std::vector<Parameter*> parameters, std::size_t first, std::size_t last, bool shared) {
+  void unit(std::vector<Parameter*> parameters, std::size_t first, std::size_t last, bool shared,
+            bool backward = true) {
     std::erase(parameters, nullptr);
     if (!parameters.empty())
       stage_->units.push_back({std::move(parameters), shared, first, last,
-                               rank_.frozen() ? Training::frozen : Training::full});
+                               frozen_ ? Training::frozen : Training::full, backward});
   }
 
   /// One matrix of a linear layer, and whether the job adapts it.
@@ -81,6 +83,7 @@ class Builder {
   /// variance of PEFT's uniform initial values.
   void adapt(Linear& linear, const std::vector<Module>& modules, i64 in, Cut cut,
              std::vector<Parameter*>& adapters) {
+    if (whole_layer_frozen_) return;
     const i64 rank = rank_.config.job.lora_rank;
     i64 first = 0;
     for (const Module& module : modules) {
@@ -110,6 +113,7 @@ class Builder {
   Norm norm(const std::string& name) {
     Norm made{.rank = &rank_, .weight = vector(name + ".weight", model_.hidden, 1)};
     if (model_.norm_bias) made.bias = vector(name + ".bias", model_.hidden, 0);
+    made.frozen = frozen_;
     return made;
   }
 
@@ -125,7 +129,9 @@ class Builder {
   bool shared() const { return has_vocabulary_copies(rank_.config); }
 
   void add_embedding(bool with_loss) {
+    frozen_ = !trains_embedding(rank_.config);
     EmbeddingPiece piece{.rank = &rank_, .words = words()};
+    piece.frozen = frozen_;
     if (model_.positions > 0) {
       piece.positions =
           matrix("embedding.positions", model_.positions, model_.hidden, Cut::none, kDeviation / 2);
@@ -134,19 +140,23 @@ class Builder {
     const std::size_t here = stage_->pieces.size();
     const std::size_t head = std::size_t(contents(stage_->stage).layers) + 1;
     const std::size_t last = with_loss && model_.tied ? head : here;
+    const bool read = !skips_embedding(rank_.config);  // by backward
     // ZeRO-3 gathers words and positions in one call, unless another pp rank's head shares the
     // words.
     if (shared()) {
-      unit({piece.words}, here, last, true);
-      unit({piece.positions}, here, here, false);
+      unit({piece.words}, here, last, true, read || last == head);
+      unit({piece.positions}, here, here, false, read);
     } else {
-      unit({piece.words, piece.positions}, here, last, false);
+      unit({piece.words, piece.positions}, here, last, false, read || last == head);
     }
     stage_->pieces.push_back({.what = piece});
   }
 
   void add_layer(const model::Layer& shape, i64 index, i64 on_rank) {
     const std::string name = fmt::format("layers.{}", index);
+    frozen_ = !trains_weights(rank_.config, shape);
+    whole_layer_frozen_ = shape.training != model::Training::full;
+    const bool backward = runs_backward(rank_.config, shape);
     const model::Attention& a = shape.attention;
     const model::FeedForward& f = shape.ffn;
     const i64 h = model_.hidden;
@@ -198,14 +208,18 @@ class Builder {
         {piece.before_attention.weight, piece.before_attention.bias, piece.qkv.weight,
          piece.qkv.bias, piece.out.weight, piece.out.bias, piece.before_mlp.weight,
          piece.before_mlp.bias, piece.up.weight, piece.up.bias, piece.down.weight, piece.down.bias},
-        here, here, false);
+        here, here, false, backward);
     if (!adapters.empty())
       stage_->units.push_back({std::move(adapters), false, here, here, Training::adapters});
     stage_->pieces.push_back(
-        {.what = piece, .recompute = count_recomputed_layers(rank_.config.plan, on_rank, 1) > 0});
+        {.what = piece,
+         .recompute = count_recomputed_layers(rank_.config.plan, on_rank, 1) > 0,
+         .forward_only = !backward});
   }
 
-  Linear linear(Parameter* weight) const { return {.rank = &rank_, .weight = weight}; }
+  Linear linear(Parameter* weight) const {
+    return {.rank = &rank_, .weight = weight, .frozen = frozen_};
+  }
 
   Heads heads(const model::Attention& a) {
     Heads made{.rank = &rank_,
@@ -230,6 +244,7 @@ class Builder {
   }
 
   void add_head() {
+    frozen_ = !trains_head(rank_.config);
     HeadPiece piece{.norm = norm("head_norm")};
     const bool elsewhere = model_.tied && !embeds_;  // its embedding is on another pp rank
     Parameter* const weight =
@@ -237,6 +252,7 @@ class Builder {
     weight->copy = weight->copy || elsewhere;
     piece.head = {.rank = &rank_,
                   .weight = weight,
+                  .frozen = !trains_head_weight(rank_.config),
                   .gathers = plan::TrafficKind::tp_head_gather,
                   .scatters = plan::TrafficKind::tp_head_reduce,
                   .reduces = plan::TrafficKind::tp_head_reduce};
@@ -252,7 +268,9 @@ class Builder {
                   .scale = 1 / (double(job.global_batch) * double(job.sequence))};
     const std::size_t here = stage_->pieces.size();
     Parameter* const own = model_.tied ? nullptr : weight;
+    frozen_ = !trains_head_weight(rank_.config);
     if (elsewhere) unit({weight}, here, here, true);
+    frozen_ = !trains_head(rank_.config);
     unit({piece.norm.weight, piece.norm.bias, own}, here, here, false);
     stage_->pieces.push_back({.what = piece});
   }
@@ -266,6 +284,8 @@ class Builder {
   Tensor cosine_{}, sine_{}, future_{};
   Shard shard_{};
   StagePart* stage_ = nullptr;
+  bool frozen_ = false;              // the weights of the part that is being built
+  bool whole_layer_frozen_ = false;  // the layer that is being built has no adapters either
 };
 
 }  // namespace

@@ -63,7 +63,7 @@ Tensor outputs_of(const Adapter& adapter, const Tensor& output) {
 /// weights without adapters is not kept.
 tensor_list adapt(const Linear& linear, const Tensor& x, const Tensor& output,
                   const Tensor& saved) {
-  tensor_list kept{linear.rank->frozen() && linear.adapters.empty() ? Tensor() : saved};
+  tensor_list kept{linear.frozen && linear.adapters.empty() ? Tensor() : saved};
   for (const Adapter& adapter : linear.adapters) {
     kept.push_back(torch::mm(rows(x), adapter.a->weight.to(x.scalar_type()).t()));
     outputs_of(adapter, output).addmm_(kept.back(), adapter.b->weight.to(x.scalar_type()).t());
@@ -114,13 +114,13 @@ struct ColumnLinear : Function<ColumnLinear> {
     const tensor_list kept = ctx->get_saved_variables();
     const Tensor output = gradients[0].contiguous();
     const tensor_list inner = adapt_back(linear, output);
-    if (!rank.frozen() || !linear.adapters.empty())
+    if (!linear.frozen || !linear.adapters.empty())
       rank.weight_gradient(
           [&linear, &rank, kept, inner, output] {
             const Tensor x =
                 rank.sequence_parallel ? gather(rank, kept[0], linear.gathers) : kept[0];
             add_adapter_gradients(linear, output, inner, x, kept);
-            if (rank.frozen()) return;
+            if (linear.frozen) return;
             add_weight_gradient(*linear.weight, output, x);
             add_bias_gradient(linear.bias, output);
           },
@@ -157,10 +157,10 @@ struct RowLinear : Function<RowLinear> {
     const Tensor own = gradients[0].contiguous();
     const Tensor output = rank.sequence_parallel ? gather(rank, own, linear.gathers) : own;
     const tensor_list inner = adapt_back(linear, output);
-    if (!rank.frozen() || !linear.adapters.empty())
-      rank.weight_gradient([&linear, &rank, kept, inner, own, output] {
+    if (!linear.frozen || !linear.adapters.empty())
+      rank.weight_gradient([&linear, kept, inner, own, output] {
         add_adapter_gradients(linear, output, inner, kept[0], kept);
-        if (rank.frozen()) return;
+        if (linear.frozen) return;
         add_weight_gradient(*linear.weight, output, kept[0]);
         add_bias_gradient(linear.bias, own);
       });
@@ -183,7 +183,7 @@ struct LayerNorm : Function<LayerNorm> {
     const Norm& norm = load_address<Norm>(ctx);
     const tensor_list saved = ctx->get_saved_variables();
     const Tensor output = gradients[0].contiguous();
-    const bool deferred = norm.rank->deferred != nullptr, frozen = norm.rank->frozen();
+    const bool deferred = norm.rank->deferred != nullptr, frozen = norm.frozen;
     const bool now = !deferred && !frozen;
     const auto [input, weight, bias] = back(norm.weight->weight, saved, output, {true, now, now});
     if (frozen) return {input, Tensor()};
@@ -229,7 +229,7 @@ struct RmsNorm : Function<RmsNorm> {
     const Norm& norm = load_address<Norm>(ctx);
     const tensor_list saved = ctx->get_saved_variables();
     const Tensor x = saved[0], inverse = saved[1], output = gradients[0];
-    if (!norm.rank->frozen())
+    if (!norm.frozen)
       norm.rank->weight_gradient([&norm, x, inverse, output] {
         const Tensor product = (wide(x) * inverse).mul_(output);
         norm.weight->gradient.add_(rows(product).sum(0));

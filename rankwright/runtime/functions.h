@@ -30,6 +30,7 @@ struct Linear {
   Parameter* weight = nullptr;
   Parameter* bias = nullptr;  // optional
   std::vector<Adapter> adapters{};
+  bool frozen = false;     // weight and bias have no gradients
   bool immediate = false;  // never defers its weight gradient to a W cell
   // The traffic kinds of its collectives. Column-parallel: gathers the input and reduces its
   // gradient. Row-parallel: reduces the output and gathers its gradient.
@@ -51,6 +52,7 @@ struct Norm {
   const Rank* rank = nullptr;
   Parameter* weight = nullptr;
   Parameter* bias = nullptr;  // LayerNorm if set, else RMSNorm
+  bool frozen = false;        // they have no gradients
 };
 Tensor normalize(const Tensor& x, const Norm& norm);
 

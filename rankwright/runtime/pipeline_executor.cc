@@ -172,11 +172,11 @@ void PipelineExecutor::backward(const pipeline::Action& cell, bool last) {
   if (stage.borrowed != nullptr) params_.open(*stage.borrowed);
   for (std::size_t i = stage.pieces.size(); i-- > 0;) {
     for (Unit& unit : stage.units) {
-      if (unit.first <= i && i <= unit.last) params_.unshard(unit);
+      if (unit.backward && unit.first <= i && i <= unit.last) params_.unshard(unit);
       if (!split && unit.first <= i && i <= unit.last) params_.open(unit);
     }
     for (Unit& unit : stage.units)
-      if (prefetch && unit.last + 1 == i) params_.begin(unit);
+      if (prefetch && unit.backward && unit.last + 1 == i) params_.begin(unit);
     rank_.deferred = split ? &f.weights[i] : nullptr;
     gradient = runtime::backward(stage.pieces[i], f.saved[i], gradient, f.tokens);
     rank_.deferred = nullptr;

@@ -44,8 +44,6 @@ struct Rank {
   };  // progresses nonblocking calls between computations
 
   i64 tp() const { return config.plan.tp; }
-  /// Returns whether only adapters are trained (LoRA).
-  bool frozen() const { return config.job.frozen(); }
   i64 sequence() const { return config.job.sequence; }
   i64 batch() const { return config.plan.micro_batch; }
   /// Returns the tokens per sequence that this rank holds between blocks.

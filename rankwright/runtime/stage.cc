@@ -36,7 +36,7 @@ Tensor embed(const EmbeddingPiece& piece, const Tensor& tokens) {
 
 void embed_backward(const EmbeddingPiece& piece, const Tensor& tokens, const Tensor& gradient) {
   const Rank& rank = *piece.rank;
-  if (rank.frozen()) return;
+  if (piece.frozen) return;
   const Tensor whole = rank.sequence_parallel
                            ? gather(rank, gradient, plan::TrafficKind::tp_embedding_grad)
                            : gradient;
@@ -93,9 +93,9 @@ Tensor forward(const Piece& piece, const Tensor& input, const Tokens& tokens,
     const torch::NoGradGuard no_graph;
     return embed(*embedding, tokens.inputs);
   }
-  if (piece.recompute) {
+  if (piece.recompute || piece.forward_only) {
     const torch::NoGradGuard no_graph;
-    saved.input = input;
+    if (!piece.forward_only) saved.input = input;
     return run(piece, input, tokens);
   }
   saved.input = leaf(input);
@@ -107,6 +107,7 @@ Tensor forward(const Piece& piece, const Tensor& input, const Tokens& tokens,
 
 Tensor backward(const Piece& piece, SavedActivations& saved, const Tensor& gradient,
                 const Tokens& tokens) {
+  if (piece.forward_only) return {};
   if (const auto* const embedding = std::get_if<EmbeddingPiece>(&piece.what)) {
     const torch::NoGradGuard no_graph;
     embed_backward(*embedding, tokens.inputs, gradient);

@@ -14,8 +14,8 @@
 
 namespace rankwright::runtime {
 
-/// Whether a unit's parameters are trained. Under LoRA the model is frozen and adapters are
-/// trained, in the format of sums, without a master copy.
+/// Whether a unit's parameters are trained. Parts of the model may be frozen; under LoRA all of it
+/// is, and adapters are trained, in the format of sums, without a master copy.
 enum class Training : unsigned char { full, frozen, adapters };
 
 /// Parameters that ZeRO-3 gathers in one call. Their gradients are complete after the backward of
@@ -25,13 +25,15 @@ struct Unit {
   bool shared = false;              // a tied embedding that two pp ranks hold
   std::size_t first = 0, last = 0;  // first and last piece of its stage that reads it
   Training training = Training::full;
-  i64 size() const;  // elements
+  bool backward = true;  // read by backward passes, too
+  i64 size() const;      // elements
 };
 
 struct EmbeddingPiece {
   const Rank* rank = nullptr;
   Parameter* words = nullptr;
   Parameter* positions = nullptr;  // learned position embedding; optional
+  bool frozen = false;
 };
 
 struct LayerPiece {
@@ -49,7 +51,8 @@ struct HeadPiece {
 
 struct Piece {
   std::variant<EmbeddingPiece, LayerPiece, HeadPiece> what{};
-  bool recompute = false;  // full recompute: rerun forward before backward
+  bool recompute = false;     // full recompute: rerun forward before backward
+  bool forward_only = false;  // keeps nothing, and backward ends before it
 };
 
 /// One chunk (virtual stage) of a rank.

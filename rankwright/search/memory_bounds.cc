@@ -18,6 +18,11 @@ namespace {
 
 constexpr std::size_t kZeroStages = 4;
 
+/// Parameters of the dense part and of experts.
+struct Counts {
+  double dense = 0, expert = 0;
+};
+
 /// Bounds the states of parameters on one rank.
 class StateBounder {
  public:
@@ -25,7 +30,7 @@ class StateBounder {
       : config_(config), bytes_(cost::count_state_bytes(config)) {}
 
   /// Returns the minimum over all ways to shard of the bytes of these parameters.
-  Bytes bound(double dense, double expert, int zero) const {
+  Bytes bound(Counts held, Counts trained, int zero) const {
     const plan::Plan& plan = config_.plan;
     const bool frozen = config_.job.frozen();
     // FSDP keeps its weights in shards from ZeRO-2 on.
@@ -37,13 +42,14 @@ class StateBounder {
     const double each[] = {kept.weights * (frozen ? bytes_.frozen : bytes_.weights),
                            gradients ? kept.gradients * bytes_.gradients : 0,
                            frozen ? 0 : kept.optimizer * bytes_.optimizer};
-    const double shard = dense / double(plan.data_ranks()) + expert / double(plan.expert_dp());
     double sum = 0;
-    for (std::size_t k = 0; k < 3; ++k) sum += each[k] * (zero >= from[k] ? shard : dense + expert);
+    for (std::size_t k = 0; k < 3; ++k) {
+      const Counts& n = k == 0 ? held : trained;
+      const double shard =
+          n.dense / double(plan.data_ranks()) + n.expert / double(plan.expert_dp());
+      sum += each[k] * (zero >= from[k] ? shard : n.dense + n.expert);
+    }
     return Bytes{sum};
-  }
-  Bytes bound(const plan::Share& share, int zero) const {
-    return bound(double(share.dense), double(share.expert), zero);
   }
 
  private:
@@ -140,22 +146,27 @@ StateBounds bound_states(const NodeSpace& space) {
   const model::Model& model = config.model;
   const plan::Plan& plan = config.plan;
   const StateBounder bounder(config);
-  const model::Parameters all = count_parameters(model);
-  const double dense = double(all.total() - all.experts) / double(plan.tp * plan.pp);
-  const double expert = double(all.experts) / double(plan.etp * plan.ep * plan.pp);
+  const auto per_rank = [&](const model::Parameters& all) {
+    return Counts{double(all.total() - all.experts) / double(plan.tp * plan.pp),
+                  double(all.experts) / double(plan.etp * plan.ep * plan.pp)};
+  };
+  const Counts held = per_rank(count_parameters(model));
+  const Counts trained = per_rank(count_trained_parameters(model));
   StateBounds bounds;
   bounds.mean.fill(kInfiniteBytes);
   for (const Sharding& sharding : space.shardings)
-    bounds.mean[std::size_t(sharding.zero)] = bounder.bound(dense, expert, sharding.zero);
+    bounds.mean[std::size_t(sharding.zero)] = bounder.bound(held, trained, sharding.zero);
   bounds.before.reserve(std::size_t(model.layers()) + 1);
   bounds.before.push_back({});
   for (std::size_t i = 0; i < model.runs.size(); ++i) {
     const model::LayerRun& run = model.runs[i];
     const plan::Share share = count_layer_share(model, run.layer, plan);
+    const Counts all{double(share.dense), double(share.expert)};
+    const Counts gradients = run.layer.training == model::Training::full ? all : Counts{};
     StateBounds::Run states{.index = i, .count = run.count};
     Bytes each = kInfiniteBytes;
     for (const Sharding& sharding : space.shardings) {
-      const Bytes here = bounder.bound(share, sharding.zero);
+      const Bytes here = bounder.bound(all, gradients, sharding.zero);
       states.states[std::size_t(sharding.zero)] = here;
       each = std::min(each, here);
     }

@@ -4,6 +4,7 @@
 
 #include "rankwright/cost/memory/states.h"
 #include "rankwright/model/parameters.h"
+#include "rankwright/plan/frozen.h"
 
 namespace rankwright::search {
 namespace {
@@ -35,7 +36,7 @@ std::vector<TradePoint> keep_uncovered(std::vector<TradePoint> points) {
 
 /// Returns whether the model states exceed the memory of that many GPUs.
 bool has_too_few(const Problem& problem, i64 gpus) {
-  if (problem.config.job.frozen() || problem.config.plan.offload.any()) return false;
+  if (has_frozen_weights(problem.config) || problem.config.plan.offload.any()) return false;
   const cost::StateBytes each = cost::count_state_bytes(problem.config);
   const Bytes states = bytes(count_parameters(problem.config.model).total(),
                              each.weights + each.gradients + each.optimizer);

@@ -87,6 +87,15 @@ def special(limits):
                 {"type": "array", "items": {"enum": linear}, "minItems": 1},
             ]
         },
+        "job.frozen": {
+            "anyOf": [
+                {"type": "string"},
+                {
+                    "type": "array",
+                    "items": {"type": "string", "pattern": "^(encoder|embedding|head|layers [0-9]+-[0-9]+)$"},
+                },
+            ]
+        },
         "job.doc_length": {
             "anyOf": [
                 *whole(1, limits["kMaxSequence"])["anyOf"],

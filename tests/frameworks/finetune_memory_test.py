@@ -100,6 +100,9 @@ def build(plan, layers):
         if "lora_rank" in job:
             model = peft.get_peft_model(model, peft.LoraConfig(r=job["lora_rank"], target_modules=job["lora_modules"],
                                                                task_type="CAUSAL_LM"))  # fmt: skip
+        if "frozen" in job:  # half of the layers, however many there are
+            for part in (model.model.embed_tokens, *model.model.layers[: layers // 2]):
+                part.requires_grad_(False)
     return model, contextlib.nullcontext() if pure and "lora_rank" not in job else torch.autocast("cpu", torch.bfloat16)
 
 
@@ -181,7 +184,13 @@ def estimate(plan):
 ALL = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
 
 
+def count_layers(model):
+    return json.loads((DATA / f"{model}.json").read_text("utf-8"))["num_hidden_layers"]
+
+
 def make(model, job, sequence, micro, recompute):
+    if "frozen" in job:
+        job = job | {"frozen": ["embedding", f"layers 0-{count_layers(model) // 2 - 1}"]}
     return {"world_size": 1, "model": str(DATA / f"{model}.json"), "software": {"framework": "transformers"},
             "parallelism": {"micro_batch": micro, "recompute": recompute},
             "job": {"global_batch": 2 * micro, "sequence": sequence, **job}}  # fmt: skip
@@ -190,11 +199,13 @@ def make(model, job, sequence, micro, recompute):
 JOBS = {
     "full, fp32 weights": {},
     "full, bf16 weights": {"master_dtype": "bf16", "grad_dtype": "bf16"},
+    "first half frozen": {"master_dtype": "bf16", "grad_dtype": "bf16", "frozen": "half"},
     "LoRA 16": {"lora_rank": 16, "lora_modules": ALL},
     "LoRA 64": {"lora_rank": 64, "lora_modules": ALL},
     "LoRA 8 of queries and values": {"lora_rank": 8, "lora_modules": ["q_proj", "v_proj"]},
 }
-FAST = [("llama-3.1-8b", "LoRA 16", 2048, 1, "none"), ("llama-3.1-8b", "full, fp32 weights", 2048, 1, "full")]
+FAST = [("llama-3.1-8b", "LoRA 16", 2048, 1, "none"), ("llama-3.1-8b", "first half frozen", 2048, 1, "none"),
+        ("llama-3.1-8b", "full, fp32 weights", 2048, 1, "full")]
 GRID = [(model, job, sequence, micro, recompute) for model in ("llama-3.1-8b", "qwen3-8b", "qwen2.5-7b")
         for job in JOBS for sequence, micro in ((512, 8), (4096, 1), (32768, 1)) for recompute in ("none", "full")]  # fmt: skip
 

@@ -20,7 +20,10 @@ def count_parameters(config):
     config = dict(config)
     made = transformers.AutoConfig.for_model(config.pop("model_type"), **config)
     with torch.device("meta"):
-        model = transformers.AutoModelForCausalLM.from_config(made)
+        if "vision_config" in config:
+            model = transformers.AutoModelForImageTextToText.from_config(made)
+        else:
+            model = transformers.AutoModelForCausalLM.from_config(made)
     biases = [b for name, b in model.named_buffers() if name.endswith("e_score_correction_bias")]
     return sum(tensor.numel() for tensor in [*model.parameters(), *biases])
 

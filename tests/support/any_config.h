@@ -139,6 +139,7 @@ inline plan::TrainingConfig random_config() {
     config.job.lora_modules.gate_proj = coin();
     config.job.base_dtype = plan::BaseDtype(one_of({0, 1, 2}));
   }
+  if (coin()) freeze(config.model, {.embedding = coin(), .end = one_of({0, 1, 2}), .head = coin()});
   config.plan.offload = {
       .optimizer = double(one_of({0, 0, 1, 2})) / 2, .parameters = coin(), .activations = coin()};
   settle(config);

@@ -199,6 +199,10 @@ inline search::Problem random_problem(Dice& dice) {
         .optimizer = more.coin() ? 1 : 0.5, .parameters = more.coin(), .activations = more.coin()};
   if (more.rarely()) config.job.method = plan::Method::dpo;
   config.job.ref_model = more.rarely();
+  if (more.rarely())
+    freeze(config.model, {.embedding = more.coin(),
+                          .end = more.below(config.model.layers() + 1),
+                          .head = more.coin()});
   search::Problem made = search::make_problem(std::move(config));
   made.dispatch_per_node = more.coin();
   made.overlap_chunks = dice.coin();

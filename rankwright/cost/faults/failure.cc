@@ -81,8 +81,8 @@ Bytes count_checkpoint_bytes(const plan::TrainingConfig& config) {
     return bytes(double(adapters.dense) * copies + double(adapters.expert) * experts,
                  double(plan::adapter_bytes(config.job)) + config.job.optimizer_bytes());
   }
-  return bytes(count_parameters(config.model).total(),
-               double(config.job.param_bytes()) + config.job.optimizer_bytes());
+  return bytes(count_parameters(config.model).total(), double(config.job.param_bytes())) +
+         bytes(count_trained_parameters(config.model).total(), config.job.optimizer_bytes());
 }
 
 i64 count_checkpoint_nodes(const plan::TrainingConfig& config) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rankwright/plan/adapters.h"
+#include "rankwright/plan/frozen.h"
 #include "rankwright/plan/messages.h"
 
 namespace rankwright::cost {
@@ -163,9 +164,17 @@ Bytes eager_experts(const plan::TrainingConfig& s, const model::FeedForward& ffn
 
 /// Returns what norms keep of inputs with `width` elements per token. Transformers casts them to
 /// fp32, and keeps the normalized tensor for the gradient of the norm's weight (M33).
-Bytes norm_inputs(const plan::TrainingConfig& s, double width, const Scale& scale) {
+Bytes norm_inputs(const plan::TrainingConfig& s, const model::Layer& layer, double width,
+                  const Scale& scale) {
   if (!s.software.hf_modeling || !s.software.eager_ops) return scale.of(width);
-  return scale.plain(kFp32 * width) + (s.job.frozen() ? Bytes{} : scale.of(width));
+  return scale.plain(kFp32 * width) + (trains_weights(s, layer) ? scale.of(width) : Bytes{});
+}
+
+/// Returns the linear layers of a layer whose inputs backward reads: those with adapters under
+/// LoRA, none in a frozen layer, otherwise all.
+plan::LoraModules find_trained_modules(const plan::TrainingConfig& s, const model::Layer& layer) {
+  if (layer.training != model::Training::full) return plan::kNoLoraModules;
+  return s.job.frozen() ? s.job.lora_modules : plan::LoraModules{};
 }
 
 /// Returns the saved activations of a layer that selective recomputation of its modules drops.
@@ -181,7 +190,7 @@ Bytes dropped_by_modules(const plan::TrainingConfig& s, const model::Layer& laye
   // and drops what is between them (M33).
   if (modules.layernorm)
     sum += s.software.hf_modeling
-               ? std::max(Bytes{}, norm_inputs(s, normed, scale) - scale.of(normed))
+               ? std::max(Bytes{}, norm_inputs(s, layer, normed, scale) - scale.of(normed))
                : scale.input(normed);
   if (modules.mla_up_proj && layer.attention.kind == model::Attention::Kind::latent)
     sum += scale.of(w.query + w.key + w.value);
@@ -202,7 +211,7 @@ bool reads_block_input(const plan::TrainingConfig& s, const plan::AdaptedLinear&
 /// Returns how many of the inputs that norms make are kept for the matmuls after them; under LoRA,
 /// those that an adapter reads.
 double kept_block_inputs(const plan::TrainingConfig& s, const model::Layer& layer) {
-  if (!s.job.frozen()) return norms_before(layer.norms);
+  if (trains_weights(s, layer)) return norms_before(layer.norms);
   double kept = 0;
   for (const plan::AdaptedLinear& linear : list_adapted(s, layer))
     if (reads_block_input(s, linear) && linear.saves_input) ++kept;
@@ -217,7 +226,7 @@ Bytes count_casts(const plan::TrainingConfig& s, const model::Layer& layer, cons
                   const Scale& scale) {
   if (!s.software.hf_modeling) return {};
   if (!s.job.frozen()) {
-    if (scale.bytes >= kFp32) return {};
+    if (scale.bytes >= kFp32 || !trains_weights(s, layer)) return {};
     constexpr double kQkv = 3;
     const double more = kFp32 / scale.bytes - 1;
     const double casts = (kQkv - 1) + (matrix_count(layer.ffn) - 2);
@@ -226,14 +235,14 @@ Bytes count_casts(const plan::TrainingConfig& s, const model::Layer& layer, cons
   double adapted = 0;
   for (const plan::AdaptedLinear& linear : list_adapted(s, layer))
     if (reads_block_input(s, linear)) ++adapted;
-  const double context = s.job.lora_modules.o_proj ? w.context : 0;
+  const double context = find_trained_modules(s, layer).o_proj ? w.context : 0;
   return scale.input((adapted - kept_block_inputs(s, layer)) * scale.hidden + context);
 }
 
 /// Returns the times that the output of attention is kept: once by its kernel or for the matmul
 /// after it. The runtime's attention does not keep it (M30).
-double kept_contexts(const plan::TrainingConfig& s) {
-  return s.job.frozen() && s.software.bare && !s.job.lora_modules.o_proj ? 0 : 1;
+double kept_contexts(const plan::TrainingConfig& s, const plan::LoraModules& trained) {
+  return s.software.bare && !trained.o_proj ? 0 : 1;
 }
 
 /// Returns what the runtime keeps between the two matrices of each adapter, for the gradient of the
@@ -267,14 +276,13 @@ SavedLayer saved(const plan::TrainingConfig& s, const model::Layer& layer) {
   const Widths w = find_widths(a, s.plan.tp);
   const double hidden = scale.part * scale.hidden;
   const double inside = dense_width(ffn, s.plan.tp);
-  const bool frozen = s.job.frozen();
-  const plan::LoraModules& lora = s.job.lora_modules;
-  const double down = !frozen || lora.down_proj ? 1 : 0;  // the input of the last matmul is kept
+  const plan::LoraModules trained = find_trained_modules(s, layer);
+  const double down = trained.down_proj ? 1 : 0;  // the input of the last matmul is kept
   SavedLayer out{
-      .norms = norm_inputs(s, double(layer.norms) * hidden, scale) +
+      .norms = norm_inputs(s, layer, double(layer.norms) * hidden, scale) +
                scale.input(kept_block_inputs(s, layer) * hidden),
       .projected = scale.of(w.query + w.key + w.value + w.latent + w.more) + scale.input(w.latent),
-      .context = scale.input(kept_contexts(s) * w.context),
+      .context = scale.input(kept_contexts(s, trained) * w.context),
       .core = attention_core(s, a, scale),
       .ffn = scale.of((matrix_count(ffn) - 1) * inside) + scale.input(down * inside),
       .adapters = between_adapters(s, layer, scale)};
@@ -284,13 +292,13 @@ SavedLayer saved(const plan::TrainingConfig& s, const model::Layer& layer) {
                  scale.plain(kFp32 * double(layer.norms) * scale.part);
     if (ffn.matrices == kGatedMatrices) out.ffn += scale.of(inside);
   }
-  if (a.qk_norm) out.projected += norm_inputs(s, w.query + w.key, scale);
+  if (a.qk_norm) out.projected += norm_inputs(s, layer, w.query + w.key, scale);
   if (s.software.dropout) out.masks = scale.plain(2 * kMask * hidden);
   if (ffn.sparse()) {
     // Tokens that reach the experts of a rank. The etp ranks gather the tokens sent to each of
     // them.
     const double visits = find_visits(s, ffn, scale);
-    const double sent = !frozen || lora.gate_proj || lora.up_proj ? 1 : 0;
+    const double sent = trained.gate_proj || trained.up_proj ? 1 : 0;
     out.routed = eager_experts(s, ffn, visits, scale) +
                  scale.plain(2 * kFp32 * double(ffn.experts) * scale.part) +
                  scale.input(sent * visits * double(s.plan.etp) * scale.hidden) +
@@ -301,6 +309,7 @@ SavedLayer saved(const plan::TrainingConfig& s, const model::Layer& layer) {
 }
 
 LayerActivations activations(const plan::TrainingConfig& s, const model::Layer& layer) {
+  if (!runs_backward(s, layer)) return {};
   const Scale scale(s);
   const SavedLayer all = saved(s, layer);
   const model::FeedForward& ffn = layer.ffn;

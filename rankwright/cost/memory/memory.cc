@@ -7,6 +7,7 @@
 #include "rankwright/cost/memory/rank_load.h"
 #include "rankwright/cost/memory/states.h"
 #include "rankwright/pipeline/order.h"
+#include "rankwright/plan/frozen.h"
 #include "rankwright/plan/messages.h"
 #include "rankwright/plan/traffic.h"
 
@@ -192,11 +193,13 @@ class MemoryEstimator {
 void MemoryEstimator::put_states(MemoryEstimate& out, const RankLoad& load) const {
   const plan::Job& job = config_.job;
   const plan::Plan& plan = config_.plan;
-  const StateCounts counts{.share = load.share,
-                           .adapters = load.adapters,
-                           .vocabulary = count_vocabulary(config_, load.embeds, load.loss),
-                           .largest_unit = std::max(load.largest_layer, load.largest_edge),
-                           .largest_adapters = load.largest_adapters};
+  const StateCounts counts{
+      .share = load.share,
+      .trained = load.trained,
+      .vocabulary = count_vocabulary(config_, load.embeds, load.loss),
+      .trained_vocabulary = count_trained_vocabulary(config_, load.embeds, load.loss),
+      .largest_unit = std::max(load.largest_layer, load.largest_edge),
+      .largest_adapters = load.largest_trained_layer};
   const States all = compute_states(config_, counts);
   out[Entry::parameters] = all.parameters;
   out[Entry::gradients] = all.gradients;
@@ -212,7 +215,7 @@ void MemoryEstimator::put_states(MemoryEstimate& out, const RankLoad& load) cons
   if (config_.software.foreach_update)  // M32
     out[Entry::optimizer_temporaries] =
         find_kept_on_device(config_).optimizer *
-        held(plan, counts.trained(job), job.moment_bytes(), plan.zero >= 1);
+        held(plan, counts.trained, job.moment_bytes(), plan.zero >= 1);
   if (config_.software.fsdp) return put_fsdp(out, load);
   out[Entry::gathered_units] = all.gathered;
   // The casts are kept for all microbatches. With fp8 parameters one of them is the parameter.
@@ -227,12 +230,12 @@ void MemoryEstimator::put_states(MemoryEstimate& out, const RankLoad& load) cons
   if (job.frozen()) return;  // the gradients of adapters are small
   // fp32 accumulation of 16-bit gradients holds both.
   if (config_.software.fp32_gradients && job.grad_bytes() > job.param_bytes())
-    out[Entry::gradients] += held(plan, load.share, double(job.param_bytes()), plan.zero >= 2);
+    out[Entry::gradients] += held(plan, load.trained, double(job.param_bytes()), plan.zero >= 2);
   // Sharded gradients are computed unsharded, one unit at a time. DeepSpeed copies them into its
   // buckets; the runtime's buffers are in put_transit.
   if (plan.zero >= 2 && !config_.software.bare && config_.software.buckets == Bytes{})
     out[Entry::reduce_scatter] =
-        bytes(std::max(load.largest_layer, load.largest_edge), job.grad_bytes());
+        bytes(std::max(load.largest_trained_layer, load.largest_trained_edge), job.grad_bytes());
 }
 
 /// Fills in what FSDP gathers and reduces. It keeps fp32 weight shards even if gathered weights are
@@ -251,7 +254,8 @@ void MemoryEstimator::put_fsdp(MemoryEstimate& out, const RankLoad& load) const 
       bytes(plan.zero == 2 || plan.pp > 1 ? load.sharded : 2 * load.largest_layer + load.edges,
             frozen ? each.frozen : double(activation_));
   if (!frozen)
-    out[Entry::reduce_scatter] = bytes(load.largest_layer, each.gradients + double(activation_));
+    out[Entry::reduce_scatter] =
+        bytes(load.largest_trained_layer, each.gradients + double(activation_));
 }
 
 /// M33: the graph keeps what autocast casts to 16 bits: weights of matmuls, so not an embedding
@@ -263,7 +267,7 @@ void MemoryEstimator::put_casts(MemoryEstimate& out, const RankLoad& load) const
   if (!config_.job.frozen())
     out[Entry::weight_copies] = Bytes{double(activation_) * std::max(0.0, cast)};
   else if (config_.plan.recompute != plan::Recompute::full)
-    out[Entry::weight_copies] = bytes(load.adapters.total(), activation_);
+    out[Entry::weight_copies] = bytes(load.trained.total(), activation_);
 }
 
 /// Returns the bytes of the logits, or less if the casts that are alive in the forward pass, when
@@ -280,17 +284,14 @@ Bytes MemoryEstimator::count_logits_beside_casts(Bytes logits, Bytes casts) cons
 /// Fills in the buffers for reducing gradients to their shards, as the runtime allocates them (M17
 /// and M20). ZeRO-2: a full bucket, plus the larger of two: at the start of the backward the
 /// reduced shard and the first unit's gradients, later the gradients of a layer. ZeRO-3: a full
-/// unit and its shard. Under LoRA only the layers' adapters have gradients.
+/// unit and its shard. Only what is trained has gradients, under LoRA the layers' adapters.
 void MemoryEstimator::put_transit(MemoryEstimate& out, const RankLoad& load) const {
   const i64 each = config_.job.grad_bytes();
   const i64 shards = config_.plan.shards();
-  const bool frozen = config_.job.frozen();
-  const i64 layer = frozen ? load.largest_adapters : load.largest_layer;
-  const i64 edge = frozen ? 0 : load.largest_edge;
+  const i64 layer = load.largest_trained_layer, edge = load.largest_trained_edge;
   if (config_.plan.zero == 2) {
-    const i64 bucket = std::min(count_bucket_elements(config_.plan),
-                                frozen ? load.sharded_adapters : load.sharded);
-    const i64 first = load.loss && !frozen ? edge : layer;
+    const i64 bucket = std::min(count_bucket_elements(config_.plan), load.sharded_trained);
+    const i64 first = load.loss && trains_head_weight(config_) ? edge : layer;
     out[Entry::buckets] = bytes(bucket, each);
     out[Entry::reduce_scatter] = bytes(std::max(bucket / shards + first, layer), each);
   }
@@ -315,7 +316,7 @@ void MemoryEstimator::put_instant(MemoryEstimate& out, const RankLoad& load) con
   const plan::Software& software = config_.software;
   const plan::Plan& plan = config_.plan;
   if (software.loss == plan::Loss::chunked && software.fsdp && plan.zero == 3 && plan.pp == 1 &&
-      !config_.job.frozen())
+      !has_frozen_weights(config_))
     return put_chunked_loss(out, load);
   const Bytes rows = bytes(vocabulary_ * double(config_.model.hidden), activation_);
   const Bytes backward = brought_back(load) + load.gradients;
@@ -325,11 +326,11 @@ void MemoryEstimator::put_instant(MemoryEstimate& out, const RankLoad& load) con
   const Bytes logits = count_logits_beside_casts(
       (1 + config_.model.mtp_layers) * bytes(tokens_ * vocabulary_, logit),
       out[Entry::weight_copies]);
-  const Bytes head = software.empty_gradients && !config_.job.frozen() ? rows : Bytes{};
+  const Bytes head = software.empty_gradients && trains_head_weight(config_) ? rows : Bytes{};
   const Bytes later = count_absent_at_loss(out, load);
   const Bytes loss = load.loss ? logits + head - later : Bytes{};
   const Bytes gone = load.embedding_chunk;
-  const bool embeds = load.embeds && software.dense_embedding && !config_.job.frozen();
+  const bool embeds = load.embeds && software.dense_embedding && trains_embedding(config_);
   if (put_update(out, load, std::max(backward, loss))) return;
   if (embeds && rows - gone > std::max(backward, loss)) {
     out.instant = Instant::embedding;

@@ -35,7 +35,7 @@ struct HostWork {
 
 HostWork count_host_work(const plan::TrainingConfig& config, const OffloadingRank& on) {
   const plan::Plan& plan = config.plan;
-  const plan::Share& trained = config.job.frozen() ? on.adapters : on.share;
+  const plan::Share& trained = on.trained;
   const bool sharded = plan.zero >= 1;
   HostWork work;
   if (plan.offload.optimizer > 0) {

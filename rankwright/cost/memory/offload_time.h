@@ -24,7 +24,7 @@ BytesPerSecond find_host_bandwidth(const cluster::Device& device);
 
 /// The parameters and layers of one pp rank, and its time per microbatch.
 struct OffloadingRank {
-  plan::Share share{}, adapters{};
+  plan::Share share{}, trained{};
   i64 layers = 0;
   Seconds forward{}, backward{};
 };

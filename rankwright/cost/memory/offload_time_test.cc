@@ -29,7 +29,8 @@ TEST(OffloadTime, WithoutOffload_None) {
 // per parameter back in 74 ms.
 TEST(OffloadTime, OptimizerOfEightBillionParameters) {
   const plan::TrainingConfig config = offloaded();
-  const OffloadingRank on{.share = {.dense = 8'030'261'248}, .backward = 0.1_s};
+  const OffloadingRank on{
+      .share = {.dense = 8'030'261'248}, .trained = {.dense = 8'030'261'248}, .backward = 0.1_s};
   const OffloadTime time = estimate_offload_time(config, on);
   EXPECT_NEAR(time.exposed.value, 5.3535 + 0.0487 + 0.0744, 0.001);
   EXPECT_NEAR(time.overlapped.value, 0.1, 1e-9);
@@ -40,7 +41,7 @@ TEST(OffloadTime, LinkOfTheCluster) {
   plan::TrainingConfig config = offloaded();
   config.plan.offload = {.parameters = true};
   config.plan.zero = 3;
-  const OffloadingRank on{.share = {.dense = 8'030'261'248}};
+  const OffloadingRank on{.share = {.dense = 8'030'261'248}, .trained = {.dense = 8'030'261'248}};
   const Seconds usual = estimate_offload_time(config, on).exposed;
   config.cluster.host.link = 54.0_GBps;
   EXPECT_NEAR(estimate_offload_time(config, on).exposed / usual, 0.5, 1e-9);
@@ -49,7 +50,7 @@ TEST(OffloadTime, LinkOfTheCluster) {
 // Half of it takes half as long; parameters are read twice per micro-batch.
 TEST(OffloadTime, FractionAndParameters) {
   plan::TrainingConfig config = offloaded();
-  const OffloadingRank on{.share = {.dense = 8'030'261'248}};
+  const OffloadingRank on{.share = {.dense = 8'030'261'248}, .trained = {.dense = 8'030'261'248}};
   const Seconds whole = estimate_offload_time(config, on).exposed;
   config.plan.offload.optimizer = 0.5;
   EXPECT_NEAR(estimate_offload_time(config, on).exposed / whole, 0.5, 1e-9);

@@ -5,6 +5,7 @@
 
 #include "rankwright/pipeline/order.h"
 #include "rankwright/plan/adapters.h"
+#include "rankwright/plan/frozen.h"
 #include "rankwright/plan/messages.h"
 
 namespace rankwright::cost {
@@ -19,7 +20,9 @@ double find_widening(const plan::TrainingConfig& config) {
 /// Returns what the last norm and the output head of transformers keep (M33): the norm's input in
 /// fp32 and, if they are trained, the normalized tensor and the head's input.
 Bytes count_head_inputs(const plan::TrainingConfig& config, Bytes hidden) {
-  return (find_widening(config) + (config.job.frozen() ? 0 : 2)) * hidden;
+  return (find_widening(config) + (trains_head(config) ? 1 : 0) +
+          (trains_head_weight(config) ? 1 : 0)) *
+         hidden;
 }
 
 }  // namespace
@@ -51,26 +54,30 @@ RankLoads::RankLoads(const plan::TrainingConfig& config)
       continue;
     }
     const plan::Share share = count_layer_share(model, run.layer, plan);
-    const plan::Share adapters = count_adapter_share(config, run.layer);
+    const plan::Share trained =
+        has_frozen_weights(config) ? count_trained_share(config, run.layer) : share;
     kinds_.push_back({.end = end,
                       .sparse = run.layer.ffn.sparse(),
                       .share = share,
-                      .adapters = adapters,
+                      .trained = trained,
                       .sharded = sharded(share),
-                      .sharded_adapters = sharded(adapters),
+                      .sharded_trained = sharded(trained),
                       .activations = activations(config, run.layer),
-                      .matrices = matrices(config, run.layer)});
+                      .matrices = trains_weights(config, run.layer) ? matrices(config, run.layer)
+                                                                    : LayerMatrices{}});
   }
   if (model.mtp_layers > 0) {
     mtp_ = kinds_.back();  // like the last layer, plus a projection
     mtp_.share = count_mtp_share(config);
     mtp_.sharded = sharded(mtp_.share);
+    mtp_.trained = count_trained_mtp_share(config);
+    mtp_.sharded_trained = sharded(mtp_.trained);
     mtp_.activations = compute_mtp_activations(config);
   }
   if (config.software.keeps_outputs && plan.pp > 1) output_ = compute_messages(config).kept;
   const plan::Messages sizes = compute_messages(config);
   // Also the inputs of the last norm and the head; backward does not read that of a frozen head.
-  const i64 inputs = config.job.frozen() && config.software.bare ? 1 : 2;
+  const i64 inputs = !trains_head_weight(config) && config.software.bare ? 1 : 2;
   if (config.software.keeps_logits)
     logits_ =
         (1 + model.mtp_layers) *
@@ -89,7 +96,7 @@ RankLoads::RankLoads(const plan::TrainingConfig& config)
   if (config.software.hf_modeling && !plan.offload.activations) {
     casts_.resize(chunks_.size());
     wide_inputs_.resize(chunks_.size());
-    if (!config.job.frozen()) head_casts_ = (find_widening(config) - 1) * sizes.hidden;
+    if (trains_head_weight(config)) head_casts_ = (find_widening(config) - 1) * sizes.hidden;
   }
 }
 
@@ -126,10 +133,10 @@ double RankLoads::add(RankLoad& load, const Kind& kind, i64 count, i64 again) co
   const LayerActivations& a = kind.activations;
   load.layers += count;
   load.share += count * kind.share;
-  load.adapters += count * kind.adapters;
+  load.trained += count * kind.trained;
   load.largest_layer = std::max(load.largest_layer, kind.sharded);
-  load.sharded_adapters += count * kind.sharded_adapters;
-  load.largest_adapters = std::max(load.largest_adapters, kind.sharded_adapters);
+  load.sharded_trained += count * kind.sharded_trained;
+  load.largest_trained_layer = std::max(load.largest_trained_layer, kind.sharded_trained);
   load.brought_back = std::max(load.brought_back, again > 0 ? a.whole : a.core);
   load.gradients = std::max(load.gradients, a.gradients);
   load.attention = std::max(load.attention, kind.matrices.attention);
@@ -181,6 +188,7 @@ void RankLoads::add_layers(RankLoad& load, i64 pp_rank) {
       from += count;
     }
     if ((at.embedding || at.mtp > 0) && !load.embeds) embedding_chunk_ = k;
+    load.encodes = load.encodes || at.embedding;
     load.embeds = load.embeds || at.embedding || at.mtp > 0;
     load.loss = load.loss || at.loss;
   }
@@ -197,17 +205,36 @@ void RankLoads::add_edges(RankLoad& load) const {
     const i64 all = sharded(edge), weight = sharded(vocabulary_);
     return apart_ && vocabulary ? std::max(weight, all - weight) : all;
   };
+  const auto add_trained = [&](const plan::Share& edge, bool vocabulary) {
+    load.trained += edge;
+    load.sharded_trained += sharded(edge);
+    load.largest_trained_edge = std::max(load.largest_trained_edge, largest(edge, vocabulary));
+  };
   if (load.embeds) {
     load.share += embedding_;
     load.edges = sharded(embedding_);
     load.largest_edge = largest(embedding_, true);
+    if (trains_embedding(config_)) add_trained(embedding_, true);
   }
+  if (load.encodes && config_.model.encoder_parameters > 0)
+    for (const plan::Unit& unit : list_encoder_units(config_)) {
+      load.share += unit.count * unit.share;
+      load.largest_edge = std::max(load.largest_edge, sharded(unit.share));
+      if (!unit.trained) continue;
+      load.trained += unit.count * unit.share;
+      load.sharded_trained += unit.count * sharded(unit.share);
+      load.largest_trained_edge = std::max(load.largest_trained_edge, sharded(unit.share));
+    }
   if (!load.loss) return;
   const bool tied = config_.model.tied;
   const plan::Share& head = tied && load.embeds ? tied_head_ : head_;
   load.share += head;
   load.edges += sharded(head);
   load.largest_edge = std::max(load.largest_edge, largest(head, tied && !load.embeds));
+  if (config_.job.frozen()) return;
+  const bool own_weight = !(tied && load.embeds);
+  add_trained(count_trained_head_share(config_, own_weight),
+              tied && own_weight && trains_embedding(config_));
 }
 
 RankLoad RankLoads::of(i64 pp_rank) {

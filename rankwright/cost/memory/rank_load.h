@@ -17,12 +17,15 @@ struct RankLoad {
   i64 pp_rank = 0;
   i64 layers = 0;
   plan::Share share{};
-  plan::Share adapters{};  // under LoRA
-  i64 sharded = 0;         // parameters that ZeRO shards
-  i64 largest_layer = 0;   // of the largest layer, parameters that ZeRO shards
-  i64 largest_edge = 0;    // of the largest unit of embedding and head, likewise
-  i64 edges = 0;           // of embedding and head together, likewise
-  i64 sharded_adapters = 0, largest_adapters = 0;  // under LoRA: of the rank and of a layer
+  plan::Share trained{};  // what has gradients; under LoRA the adapters
+  i64 sharded = 0;        // parameters that ZeRO shards
+  i64 largest_layer = 0;  // of the largest layer, parameters that ZeRO shards
+  i64 largest_edge = 0;   // of the largest unit of embedding and head, likewise
+  i64 edges = 0;          // of embedding and head together, likewise
+  // Trained parameters, likewise: all, those of the largest layer, and of the largest unit of
+  // embedding and head.
+  i64 sharded_trained = 0, largest_trained_layer = 0, largest_trained_edge = 0;
+  bool encodes = false;  // has the model's first layer, and the encoder in front of it
   bool embeds = false;
   bool loss = false;
   Bytes embedding_chunk{};  // activations per microbatch of the first chunk that embeds
@@ -67,8 +70,8 @@ class RankLoads {
     i64 end = 0;  // index after the last of these layers
     bool sparse = false;
     plan::Share share{};
-    plan::Share adapters{};
-    i64 sharded = 0, sharded_adapters = 0;  // parameters that ZeRO shards
+    plan::Share trained{};
+    i64 sharded = 0, sharded_trained = 0;  // parameters that ZeRO shards
     LayerActivations activations{};
     LayerMatrices matrices{};
   };

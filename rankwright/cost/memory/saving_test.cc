@@ -41,6 +41,46 @@ TEST(SavingStates, Qlora_QuantizesTheMatricesOfLayers) {
               each * (kParameters - plain) + 2 * plain + 4 * kAdapters, 10'000);
 }
 
+// 16 layers of 218,112,000 parameters, the last norm and the head of 128,256 x 4096 are trained:
+// 4 + 12 bytes each; every weight takes 2.
+TEST(SavingStates, FrozenParts_HaveWeightsOnly) {
+  plan::TrainingConfig config = llama();
+  freeze(config.model, {.embedding = true, .end = 16});
+  const double trained = 16 * 218'112'000.0 + 4096 + 128'256.0 * 4096;
+  const States s = compute_states(config, 0);
+  EXPECT_DOUBLE_EQ(s.parameters.value, 2 * kParameters);
+  EXPECT_DOUBLE_EQ(s.gradients.value, 4 * trained);
+  EXPECT_DOUBLE_EQ(s.optimizer.value, 12 * trained);
+  const MemoryEstimate estimate = estimate_memory(config, 0, select_calibration(config));
+  EXPECT_DOUBLE_EQ(estimate.states().value, s.total().value);
+}
+
+// Layers that only run forward keep nothing; half of 32 layers halve what layers keep.
+TEST(SavingStates, FrozenFirstLayers_KeepNoActivations) {
+  plan::TrainingConfig config = llama();
+  const auto held = [&] {
+    return estimate_memory(config, 0, select_calibration(config))[Entry::activations];
+  };
+  const Bytes all = held();
+  freeze(config.model, {.embedding = true, .end = 16});
+  EXPECT_DOUBLE_EQ(held() / all, 0.5);
+  freeze(config.model, {.end = 16});  // the embedding's gradient passes through them
+  EXPECT_GT(held(), 0.5 * all);
+  EXPECT_LT(held(), all);
+}
+
+// Forward takes a third of a layer's matmuls: 16 of 32 layers without backward leave two thirds.
+TEST(SavingStates, FrozenFirstLayers_RunForwardOnly) {
+  plan::TrainingConfig config = llama();
+  config.cluster = *catalog::find_cluster("dgx-h100");
+  const cluster::Calibration& c = select_calibration(config);
+  const StepTime full = estimate_step_time(config, c);
+  freeze(config.model, {.embedding = true, .end = 16});
+  const StepTime half = estimate_step_time(config, c);
+  EXPECT_NEAR(half[Item::matmul] / full[Item::matmul], 2.0 / 3, 0.03);
+  EXPECT_LT(half[Item::optimizer], full[Item::optimizer]);
+}
+
 plan::TrainingConfig preferences(const plan::Plan& plan) {
   plan::TrainingConfig config = llama(plan);
   config.job.method = plan::Method::dpo;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rankwright/plan/adapters.h"
+#include "rankwright/plan/frozen.h"
 
 namespace rankwright::cost {
 namespace {
@@ -52,6 +53,11 @@ i64 count_vocabulary(const plan::TrainingConfig& config, bool embeds, bool loss)
   return weight * (i64(embeds) + i64(head));
 }
 
+i64 count_trained_vocabulary(const plan::TrainingConfig& config, bool embeds, bool loss) {
+  return count_vocabulary(config, embeds && trains_embedding(config),
+                          loss && trains_head_weight(config));
+}
+
 States compute_states(const plan::TrainingConfig& config, i64 pp_rank) {
   return compute_states(config, contents(config, pp_rank));
 }
@@ -62,8 +68,10 @@ States compute_states(const plan::TrainingConfig& config, const plan::RankConten
     largest_adapters = std::max(largest_adapters, count_adapter_share(config, run.layer).dense);
   return compute_states(
       config, StateCounts{.share = count_rank_share(config, on_rank),
-                          .adapters = count_adapter_share(config, on_rank),
+                          .trained = count_trained_share(config, on_rank),
                           .vocabulary = count_vocabulary(config, on_rank.embeds(), on_rank.loss),
+                          .trained_vocabulary =
+                              count_trained_vocabulary(config, on_rank.embeds(), on_rank.loss),
                           .largest_unit = largest_unit(config, on_rank),
                           .largest_adapters = largest_adapters});
 }
@@ -73,10 +81,10 @@ States compute_states(const plan::TrainingConfig& config, const StateCounts& cou
   const plan::Job& job = config.job;
   const StateBytes each = count_state_bytes(config);
   const KeptOnDevice kept = find_kept_on_device(config);
-  const plan::Share& trained = counts.trained(job);
+  const plan::Share& trained = counts.trained;
   const bool fsdp_pipeline = config.software.fsdp && plan.pp > 1;  // keeps whole gradients
   const bool sharded = shards_weights(config);
-  Bytes weights = held(plan, trained, each.weights, sharded);
+  Bytes weights = held(plan, job.frozen() ? trained : counts.share, each.weights, sharded);
   if (job.frozen()) {
     // Embedding, head, norms and biases are not quantized.
     const i64 plain =
@@ -88,7 +96,8 @@ States compute_states(const plan::TrainingConfig& config, const StateCounts& cou
   const Bytes gradients = held(plan, trained, each.gradients, plan.zero >= 2 && !fsdp_pipeline);
   Bytes optimizer = held(plan, trained, each.optimizer, plan.zero >= 1);
   if (job.optimizer == plan::Optimizer::muon && !job.frozen())  // Adam's second moment
-    optimizer += held(plan, {.dense = counts.vocabulary}, job.moment_bytes(), plan.zero >= 1);
+    optimizer +=
+        held(plan, {.dense = counts.trained_vocabulary}, job.moment_bytes(), plan.zero >= 1);
   // Without overlap nothing is prefetched, but frameworks keep the second unit anyway.
   const bool ahead = plan.overlap.param_gather || !config.software.bare;
   const bool gathers = plan.zero >= 3 || kept.weights == 0;

@@ -15,7 +15,7 @@ struct StateBytes {
   double weights = 0;
   double gradients = 0;
   double optimizer = 0;  // moments and master copy
-  double frozen = 0;     // of a frozen matrix of a layer; 0 if everything is trained
+  double frozen = 0;     // under LoRA, of a frozen matrix of a layer
 };
 StateBytes count_state_bytes(const plan::TrainingConfig& config);
 
@@ -29,13 +29,12 @@ KeptOnDevice find_kept_on_device(const plan::TrainingConfig& config, int zero);
 
 /// The parameters of a rank, before ZeRO.
 struct StateCounts {
-  plan::Share share{};       // all parameters of the model
-  plan::Share adapters{};    // under LoRA, what is trained
-  i64 vocabulary = 0;        // the part of `share` in embedding and output head
+  plan::Share share{};    // all parameters of the model
+  plan::Share trained{};  // what has gradients; under LoRA the adapters
+  i64 vocabulary = 0;     // the part of `share` in embedding and output head
+  i64 trained_vocabulary = 0;
   i64 largest_unit = 0;      // parameters that ZeRO-3 gathers together
   i64 largest_adapters = 0;  // of one layer, likewise
-
-  const plan::Share& trained(const plan::Job& job) const { return job.frozen() ? adapters : share; }
 };
 
 /// The model states of one rank.
@@ -55,8 +54,10 @@ States compute_states(const plan::TrainingConfig& config, i64 pp_rank);
 States compute_states(const plan::TrainingConfig& config, const plan::RankContents& on_rank);
 States compute_states(const plan::TrainingConfig& config, const StateCounts& counts);
 
-/// Returns the parameters of embedding and output head on a rank.
+/// Return the parameters in the matrices of embedding and output head on a rank, and those that are
+/// trained.
 i64 count_vocabulary(const plan::TrainingConfig& config, bool embeds, bool loss);
+i64 count_trained_vocabulary(const plan::TrainingConfig& config, bool embeds, bool loss);
 
 /// Returns whether a rank stores only its shard of the weights: from ZeRO-3 on. FSDP stores fp32
 /// shards from ZeRO-2 on, even if the gathered weights are kept.

@@ -1,6 +1,6 @@
 // Reads the YAML configs of fine-tuning tools that run Hugging Face's Trainer: LLaMA-Factory,
-// axolotl, and the recipes of TRL, with full fine-tuning, LoRA and QLoRA. Other adapters are
-// refused by name. A DeepSpeed config that the file names is read too.
+// axolotl, and the recipes of TRL, with full fine-tuning, frozen layers, LoRA and QLoRA. Other
+// adapters are refused by name. A DeepSpeed config that the file names is read too.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include "rankwright/import/plan/plan_format.h"
 #include "rankwright/import/syntax/json_tree.h"
 #include "rankwright/import/syntax/lines.h"
+#include "rankwright/model/architecture.h"
 
 namespace rankwright::importer {
 namespace {
@@ -67,20 +68,24 @@ constexpr const char* kAdapterKeys[] = {"finetuning_type", "adapter", "use_peft"
 constexpr i64 kDefaultRank = 8;
 constexpr plan::LoraModules kQueryAndValue{true, false, true, false, false, false, false};
 
+/// LLaMA-Factory's method that trains some layers and nothing else.
+constexpr std::string_view kFreeze = "freeze";
+
 /// Reads whether a file trains adapters. Other methods than LoRA are refused by name.
 void read_adapter(ForeignReading& r, const YamlNode& node) {
   const std::string word = lower(node.scalar.substr(0, kLongestLabel));
-  if (is_off(node) || word == "full") return;
+  if (is_off(node) || word == "full" || word == kFreeze) return;
   if (word == "qlora") r.draft.base_dtype = plan::BaseDtype::nf4;
   if (word == "lora" || word == "qlora" || word == "true" || word == "dora") {
     if (!r.draft.lora_rank) r.draft.lora_rank = kDefaultRank;
     return;
   }
-  r.fields.report(node, {.code = "RW0907",
-                         .message = "unknown value",
-                         .detail = fmt::format("{}: full fine-tuning, LoRA and QLoRA are estimated",
-                                               make_excerpt(node.scalar)),
-                         .hint = "rankwright plan --model NAME --lora 16"});
+  r.fields.report(
+      node, {.code = "RW0907",
+             .message = "unknown value",
+             .detail = fmt::format("{}: full fine-tuning, freeze, LoRA and QLoRA are estimated",
+                                   make_excerpt(node.scalar)),
+             .hint = "rankwright plan --model NAME --lora 16"});
 }
 
 /// Reads the bits of frozen weights.
@@ -98,7 +103,8 @@ void finish_adapter(ForeignReading& r) {
   Draft& draft = r.draft;
   const bool adapted = std::any_of(std::begin(kAdapterKeys), std::end(kAdapterKeys),
                                    [&](const char* key) { return is_on_at(r.root, key); }) &&
-                       read_word(r, "finetuning_type") != "full";
+                       read_word(r, "finetuning_type") != "full" &&
+                       read_word(r, "finetuning_type") != kFreeze;
   if (!adapted) {
     draft.lora_rank.reset();
     draft.lora_modules.reset();
@@ -108,6 +114,32 @@ void finish_adapter(ForeignReading& r) {
   const bool factory = find_path(r.root, "finetuning_type") != nullptr;
   if (!draft.lora_modules) draft.lora_modules = factory ? plan::LoraModules{} : kQueryAndValue;
   draft.grad_dtype = plan::Dtype::fp32;
+}
+
+/// Reads LLaMA-Factory's frozen layers: it trains the last `freeze_trainable_layers`, or the first
+/// ones if the number is negative, and of the rest only `freeze_extra_modules`.
+void finish_freeze(ForeignReading& r) {
+  constexpr i64 kUsualLayers = 2;
+  const YamlNode* const type = find_path(r.root, "finetuning_type");
+  if (type == nullptr || type->scalar != kFreeze) return;
+  if (!r.draft.model)
+    return report_left_out(r, *type, "unknown layers of the model: all are estimated as trained");
+  const i64 trained =
+      read_whole_at(r, "freeze_trainable_layers", -model::kMaxLayers, model::kMaxLayers)
+          .value_or(kUsualLayers);
+  const i64 layers = r.draft.model->layers();
+  const std::string_view extra = read_word(r, "freeze_extra_modules");
+  const auto trains = [&](std::string_view module) {
+    return extra.find(module) != std::string_view::npos;
+  };
+  const i64 count = std::min(layers, std::abs(trained));
+  r.draft.frozen = {.embedding = !trains("embed_tokens"),
+                    .first = trained > 0 ? 0 : count,
+                    .end = trained > 0 ? layers - count : layers,
+                    .head = !trains("lm_head")};
+  if (const YamlNode* const modules = find_path(r.root, "freeze_trainable_modules");
+      modules != nullptr && modules->scalar != "all")
+    report_left_out(r, *modules, "the whole layer is estimated as trained");
 }
 
 /// Liger and Cut Cross-Entropy compute the output head and the loss in one kernel.
@@ -212,6 +244,11 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"load_in_4bit", "job.base_dtype", read_quantized<plan::BaseDtype::nf4>},
     {"load_in_8bit", "job.base_dtype", read_quantized<plan::BaseDtype::int8>},
     {"quantization_bit", "job.base_dtype", read_quantization_bit},
+    {"freeze_trainable_layers", "job.frozen"},
+    {"freeze_trainable_modules", "job.frozen"},
+    {"freeze_extra_modules", "job.frozen"},
+    {"unfrozen_parameters", "", nullptr, false, "all parameters are estimated as trained"},
+    {"freeze_language_model", "", nullptr, false, "all parameters are estimated as trained"},
     {"stage", "job.method", read_trainer_method},
     {"rl", "job.method", read_trainer_method},
     {"pref_loss", "job.ref_model"},
@@ -369,6 +406,7 @@ void read_fine_tuning(PlanFile& plan, const FileReader& files) {
   read_trainer_precision(reading);
   read_prompt_and_completion(reading);
   finish_adapter(reading);
+  finish_freeze(reading);
   read_trl_method(reading);
   finish_stage(reading);
   finish_method(reading);

@@ -67,6 +67,26 @@ TEST(FineTuning, LoraOfLlamaFactory) {
   EXPECT_THAT(stated.draft.base_dtype, Optional(plan::BaseDtype::nf4));
 }
 
+// LLaMA-Factory's freeze trains the last layers, two unless the file says otherwise, and neither
+// embedding nor head.
+TEST(FineTuning, FreezeOfLlamaFactory) {
+  const PlanFile plan = read(kFactory + "finetuning_type: freeze\n");
+  ASSERT_TRUE(plan.draft.frozen.has_value());
+  EXPECT_EQ(show(*plan.draft.frozen), "embedding, layers 0-29, head");
+  EXPECT_FALSE(plan.draft.lora_rank.has_value());
+  const model::Model model = resolve(plan.draft).model;
+  EXPECT_EQ(model.layer(29).training, model::Training::forward_only);
+  EXPECT_EQ(model.layer(30).training, model::Training::full);
+  const PlanFile first = read(kFactory +
+                              "finetuning_type: freeze\nfreeze_trainable_layers: -4\n"
+                              "freeze_extra_modules: embed_tokens,lm_head\n");
+  EXPECT_EQ(show(*first.draft.frozen), "layers 4-31");
+  const PlanFile modules =
+      read(kFactory + "finetuning_type: freeze\nfreeze_trainable_modules: self_attn\n");
+  ASSERT_FALSE(modules.findings.empty());
+  EXPECT_THAT(modules.findings.back().detail, HasSubstr("estimated as trained"));
+}
+
 // A device's batch counts pairs, of two sequences each. LLaMA-Factory's own loss computes
 // log-probabilities from all logits.
 TEST(FineTuning, PreferencesOfLlamaFactory) {

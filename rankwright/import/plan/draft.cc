@@ -28,6 +28,7 @@ class DraftResolver {
 
   plan::TrainingConfig resolve() {
     model();
+    if (draft_.frozen) freeze(config_.model, *draft_.frozen);
     degrees();
     cluster();
     layout();

@@ -70,6 +70,7 @@ struct Draft {
   std::optional<i64> lora_rank;
   std::optional<plan::LoraModules> lora_modules;
   std::optional<plan::BaseDtype> base_dtype;
+  std::optional<model::FrozenParts> frozen;
   std::optional<double> expert_imbalance, expert_capacity;
   std::optional<rules::Target> target;
   std::optional<plan::Software> framework;

@@ -9,6 +9,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/base/suggest.h"
+#include "rankwright/import/plan/hf_encoder.h"
 #include "rankwright/import/plan/hf_families.h"
 #include "rankwright/import/syntax/fields.h"
 #include "rankwright/import/syntax/lines.h"
@@ -308,8 +309,9 @@ Result<const HfFamily*> read_family(const Json& json, const Source& source) {
     return fail(bad_value(source, "RW0903", "not a string", "model_type",
                           fmt::format("model_type is {}", quote(*type))));
   const std::string name = type->get<std::string>();
+  const std::string_view text = find_text_type(name);
   for (const HfFamily& family : list_hf_families())
-    if (family.model_type == name) return &family;
+    if (family.model_type == text) return &family;
   return fail(unknown_type(source, name));
 }
 
@@ -382,6 +384,15 @@ Result<model::Model> read_hf_config(std::string_view json_text, std::string_view
   shapes.name = read_name(*whole, file_name);
   if (const ConfigFault fault = read_config_shapes(*json, **family, source, shapes))
     return fail(*fault);
+  const HfEncoder encoder = read_hf_encoder(*whole, shapes.hidden);
+  if (!encoder.fault.empty()) {
+    source.from = json_text.find("\"vision_config\"");
+    return fail(bad_value(
+        source, "RW0904", "number out of range", encoder.fault,
+        fmt::format("{} of vision_config is not a supported whole number", encoder.fault)));
+  }
+  shapes.encoder_parameters = encoder.parameters;
+  shapes.encoder_layers = encoder.layers;
   Result<model::Model> model = build(shapes);
   if (!model) return fail(locate_in_file(model.error(), **family, source));
   return model;

@@ -1,5 +1,6 @@
 // Reads a Hugging Face config.json into a Model. Only shapes are read; runtime settings (dtype,
-// rope scaling, sampling) are ignored. For a multimodal model the text part is read.
+// rope scaling, sampling) are ignored. The text part of a multimodal model is read, and
+// the parameters of its vision encoder are counted (hf_encoder.h).
 #pragma once
 
 #include <string_view>

@@ -74,13 +74,46 @@ TEST(HfConfig, EveryFileMatchesItsCatalogModel) {
   EXPECT_GE(read_files, 18U);
 }
 
-TEST(HfConfig, MultimodalModel_ReadsTheTextPart) {
-  const std::string nested = R"({"model_type": "llava", "vision_config": {"hidden_size": 1024},
-                                 "text_config": )" +
-                             std::string(kLlama) + "}";
-  const Result<model::Model> model = read_hf_config(nested, "config.json");
+/// Reads a multimodal config with this vision_config around kLlama.
+Result<model::Model> read_multimodal(const std::string& type, const std::string& vision) {
+  return read_hf_config("{\"model_type\": \"" + type + "\", \"vision_config\": " + vision +
+                            ", \"text_config\": " + std::string(kLlama) + "}",
+                        "config.json");
+}
+
+// The encoder that LLaVA 1.5 names: CLIP ViT-L/14 with images of 336 x 336 has 303,507,456
+// parameters, without its projection head.
+TEST(HfConfig, MultimodalModel_ReadsTheTextPart_AndCountsTheEncoder) {
+  const model::Model text = *read_hf_config(kLlama, "config.json");
+  const Result<model::Model> model = read_multimodal(
+      "llava",
+      R"({"model_type": "clip_vision_model", "hidden_size": 1024, "intermediate_size": 4096,
+          "num_hidden_layers": 24, "image_size": 336, "patch_size": 14})");
   ASSERT_TRUE(model) << model.error().detail;
-  EXPECT_EQ(*model, *read_hf_config(kLlama, "config.json"));
+  const i64 h = text.hidden, projector = 1024 * h + h + h * h + h;
+  EXPECT_EQ(model->encoder_parameters, 303'507'456 + projector);
+  EXPECT_EQ(model->encoder_layers, 24);
+  model::Model rest = *model;
+  rest.encoder_parameters = rest.encoder_layers = 0;
+  EXPECT_EQ(rest, text);
+}
+
+// RW0208 reports an encoder that cannot be counted.
+TEST(HfConfig, UnknownEncoder_IsNotCounted) {
+  const Result<model::Model> model = read_multimodal("new_vlm", R"({"hidden_size": 1024})");
+  ASSERT_TRUE(model) << model.error().detail;
+  EXPECT_EQ(model->encoder_parameters, 0);
+  EXPECT_EQ(model->encoder_layers, 1);
+}
+
+TEST(HfConfig, HostileEncoder_IsRefusedByName) {
+  for (const char* const value : {"-1", "1e9", "[]", "\"x\"", "99999999999999999999"}) {
+    const Result<model::Model> model =
+        read_multimodal("llava", std::string(R"({"hidden_size": )") + value + "}");
+    ASSERT_FALSE(model) << value;
+    EXPECT_EQ(model.error().code, "RW0904") << value;
+    EXPECT_EQ(model.error().key, "hidden_size") << value;
+  }
 }
 
 TEST(HfConfig, MultimodalModel_ErrorsPointIntoTheTextPart) {

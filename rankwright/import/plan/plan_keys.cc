@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 
 #include "rankwright/base/format.h"
 #include "rankwright/import/cluster/cluster_file.h"
 #include "rankwright/import/plan/model_file.h"
 #include "rankwright/import/syntax/lines.h"
+#include "rankwright/model/architecture.h"
 #include "rankwright/rules/target.h"
 
 namespace rankwright::importer {
@@ -333,6 +335,60 @@ void read_lora_modules(Reading& r, const YamlNode& node) {
                          .hint = "for example lora_modules: [q_proj, v_proj], or remove the key"});
 }
 
+/// Reads "layers 0-15" into a range. Returns whether the text is one.
+bool read_layer_range(std::string_view text, model::FrozenParts& parts) {
+  constexpr std::string_view kLayers = "layers ";
+  if (!text.starts_with(kLayers)) return false;
+  text.remove_prefix(kLayers.size());
+  const std::size_t dash = text.find('-');
+  if (dash == std::string_view::npos) return false;
+  const auto read = [](std::string_view digits, i64& value) {
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return error == std::errc() && end == digits.data() + digits.size() && value >= 0 &&
+           value < model::kMaxLayers;
+  };
+  i64 first = 0, last = 0;
+  if (!read(text.substr(0, dash), first) || !read(text.substr(dash + 1), last)) return false;
+  if (first > last || parts.first < parts.end) return false;  // one range
+  parts.first = first;
+  parts.end = last + 1;
+  return true;
+}
+
+/// Reads the frozen parts: a list of encoder, embedding, one range of layers, and head.
+void read_frozen(Reading& r, const YamlNode& node) {
+  std::vector<YamlNode> items = node.items;
+  if (node.kind == YamlNode::Kind::scalar)  // "embedding,layers 0-15", as an option states it
+    for (const std::string_view part : split_at_commas(node.scalar)) {
+      items.push_back(node);
+      items.back().scalar = std::string(part);
+    }
+  else if (!r.fields.expect(node, YamlNode::Kind::sequence, "a list of frozen parts"))
+    return;
+  model::FrozenParts parts;
+  for (const YamlNode& item : items) {
+    const std::string_view text = item.scalar;
+    const bool scalar = item.kind == YamlNode::Kind::scalar;
+    if (scalar && text == "encoder") {
+      parts.encoder = true;
+    } else if (scalar && text == "embedding") {
+      parts.embedding = true;
+    } else if (scalar && text == "head") {
+      parts.head = true;
+    } else if (!scalar || (text != "none" && !read_layer_range(text, parts))) {
+      r.fields.report(
+          item, {.code = "RW0904",
+                 .message = "unknown frozen part",
+                 .detail = fmt::format("'{}' is not encoder, embedding, head, or one range of "
+                                       "layers, which count from 0",
+                                       text),
+                 .hint = "for example frozen: [embedding, layers 0-15]"});
+      return;
+    }
+  }
+  r.draft.frozen = parts;
+}
+
 /// Reads one of a list of names into `member`.
 template <class Enum, std::optional<Enum> Draft::*member,
           std::span<const std::string_view> (*names_of)()>
@@ -371,6 +427,8 @@ constexpr WordHint kHints[] = {
     {"batch_size", "", "job: {global_batch: N}, or parallelism: {micro_batch: N}"},
     {"seq_length", "", "job: {sequence: N}"},
     {"lora_r", "lora_rank", ""},
+    {"freeze_trainable_layers", "", "job: {frozen: [embedding, layers 0-15, head]}"},
+    {"frozen_layers", "", "job: {frozen: [embedding, layers 0-15]}"},
     {"target_modules", "lora_modules", ""},
     {"load_in_4bit", "", "job: {base_dtype: nf4}"},
     {"offload_optimizer", "", "parallelism: {offload: {optimizer: true}}"},
@@ -612,6 +670,16 @@ constexpr KeyRow kKeys[] = {
       "Number format of the frozen matrices under LoRA; nf4 is QLoRA's.",
       "nf4 takes 0.52 bytes per weight instead of 2. Each pass casts it to 16 bits."},
      read_named<plan::BaseDtype, &Draft::base_dtype, plan::base_dtype_names>},
+    {{"job.frozen", "a list of encoder, embedding, layers A-B and head",
+      "none: all parameters are trained",
+      "Parts whose weights are not trained. Layers count from 0. A tied head's weight belongs to "
+      "the "
+      "embedding, the last norm to the head.",
+      "Frozen weights have no gradients and no optimizer states. If the embedding and all layers "
+      "up "
+      "to one are frozen, these run forward only and keep no activations; in a pipeline, backward "
+      "runs through them."},
+     read_frozen},
     {{"job.expert_imbalance", "a number from 1 to 100", "1.1",
       "Tokens of the busiest expert-parallel rank over the mean. 1 if the router is forced to "
       "balance.",

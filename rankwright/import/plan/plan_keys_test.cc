@@ -116,6 +116,14 @@ const Example kExamples[] = {
      [](const Draft& d) {
        return d.lora_modules == plan::LoraModules{true, false, true, false, false, false, false};
      }},
+    {"job.frozen", "[embedding, layers 0-15, head]",
+     [](const Draft& d) {
+       return d.frozen == model::FrozenParts{.embedding = true, .end = 16, .head = true};
+     }},
+    {"job.frozen", "'encoder,layers 3-3'",
+     [](const Draft& d) {
+       return d.frozen == model::FrozenParts{.encoder = true, .first = 3, .end = 4};
+     }},
     {"job.base_dtype", "nf4", is<&Draft::base_dtype, plan::BaseDtype::nf4>},
     {"job.expert_imbalance", "1.25", [](const Draft& d) { return d.expert_imbalance == 1.25; }},
     {"job.expert_capacity", "1.5", [](const Draft& d) { return d.expert_capacity == 1.5; }},

@@ -24,6 +24,7 @@ constexpr KeyOption kKeyOptions[] = {
     {"lora", "job.lora_rank"},
     {"lora-modules", "job.lora_modules"},
     {"base-dtype", "job.base_dtype"},
+    {"frozen", "job.frozen"},
     {"offload-optimizer", "parallelism.offload.optimizer"},
     {"offload-parameters", "parallelism.offload.parameters"},
     {"offload-activations", "parallelism.offload.activations"},

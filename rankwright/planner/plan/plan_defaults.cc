@@ -42,6 +42,7 @@ importer::Draft without_plan(const importer::Draft& d) {
   bare.lora_rank = d.lora_rank;
   bare.lora_modules = d.lora_modules;
   bare.base_dtype = d.base_dtype;
+  bare.frozen = d.frozen;
   bare.expert_imbalance = d.expert_imbalance;
   bare.expert_capacity = d.expert_capacity;
   bare.target = d.target;
@@ -80,8 +81,8 @@ rules::Target choose_search_target(std::optional<rules::Target> stated,
   if (file.draft.framework) return rules::find_target_of(file.draft.framework->name);
   const bool cpu = file.draft.cluster && file.draft.cluster->device.cpu();
   if (cpu) return rules::Target::rankwright;
-  const bool fine_tunes =
-      file.draft.lora_rank || file.draft.method.value_or(plan::Method::lm) != plan::Method::lm;
+  const bool fine_tunes = file.draft.lora_rank || file.draft.frozen ||
+                          file.draft.method.value_or(plan::Method::lm) != plan::Method::lm;
   return fine_tunes ? rules::Target::accelerate : rules::Target::megatron;
 }
 

@@ -213,14 +213,25 @@ std::string describe_adapters(const plan::Job& job) {
 
 /// Returns what is trained and how: "dpo with a reference model; LoRA of rank 16 ..."; empty for
 /// next-token prediction of all parameters.
-std::string describe_training_job(const plan::Job& job) {
+std::string describe_training_job(const plan::TrainingConfig& config) {
+  const plan::Job& job = config.job;
   std::string text;
   if (job.method != plan::Method::lm) text = name(job.method);
   if (job.ref_model)
     text += fmt::format("{}with a reference model{}", text.empty() ? "" : " ",
                         job.frozen() ? " (adapters off)" : "");
-  if (!job.frozen()) return text;
-  return text + (text.empty() ? "" : "; ") + describe_adapters(job);
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
+  if (config.model.frozen.any()) add(fmt::format("frozen: {}", show(config.model.frozen)));
+  if (job.frozen()) add(describe_adapters(job));
+  return text;
+}
+
+/// Returns what is not estimated of an encoder in front of the model; empty without one.
+std::string describe_encoder(const model::Model& model) {
+  if (model.encoder_parameters > 0)
+    return fmt::format("{} parameters; its activations and its time are not estimated",
+                       format_short_count(double(model.encoder_parameters)));
+  return model.encoder_layers > 0 ? "unknown: only the text part is estimated" : "";
 }
 
 /// Returns what offload needs: "12 GiB per GPU, 96 GiB per node: optimizer".
@@ -238,8 +249,9 @@ std::string write_plan(const planner::PlanAnswer& view, const Paint& paint, std:
   const auto say = [&](std::string_view label, const std::string& text) {
     out += render_labeled_text(label, text, paint, width);
   };
-  if (const std::string job = describe_training_job(best.config.job); !job.empty())
-    say("trains", job);
+  if (const std::string job = describe_training_job(best.config); !job.empty()) say("trains", job);
+  if (const std::string encoder = describe_encoder(best.config.model); !encoder.empty())
+    say("encoder", encoder);
   say("layout", format_placed_degrees(best.config));
   say("schedule", describe_schedule(best.config));
   say("step",

@@ -14,6 +14,7 @@ namespace {
 /// Returns the first part of a network that the runtime does not implement; empty if there is none.
 std::string_view find_unsupported_part(const model::Model& model) {
   if (model.sparse()) return "experts";
+  if (model.encoder_parameters > 0) return "an encoder";
   if (model.mtp_layers > 0) return "multi-token prediction modules";
   if (model.embedding_norms > 0) return "a norm after the embedding";
   if (model.head_bias) return "a bias on the output head";

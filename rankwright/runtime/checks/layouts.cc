@@ -71,6 +71,7 @@ std::string show(const LayoutCase& l) {
   if (l.lora > 0) text += fmt::format(" lora{}", l.lora);
   if (l.lora > 0 && l.modules != plan::LoraModules{})
     text += fmt::format(" of {}", show(l.modules, ","));
+  if (l.frozen.any()) text += fmt::format(" without {}", show(l.frozen));
   if (l.dtype != plan::Dtype::fp64) text += fmt::format(" {}", name(l.dtype));
   return text;
 }
@@ -89,6 +90,7 @@ plan::TrainingConfig config_of(const LayoutCase& layout) {
       .grad_dtype = layout.dtype == plan::Dtype::fp64 ? plan::Dtype::fp64 : plan::Dtype::fp32};
   config.job.lora_rank = layout.lora;
   config.job.lora_modules = layout.modules;
+  freeze(config.model, layout.frozen);
   for (const plan::Software& software : plan::frameworks())
     if (software.name == "rankwright") config.software = software;
   plan::Plan& plan = config.plan;
@@ -168,6 +170,46 @@ std::vector<LayoutCase> lora_layouts(i64 ranks) {
     add({.tp = 2, .dp = ranks / 2, .zero = 3, .sequence_parallel = true, .modules = modules});
   for (const plan::Recompute recompute : {plan::Recompute::selective, plan::Recompute::full})
     add({.dp = ranks, .zero = 2, .recompute = recompute, .bucket = 500, .overlap = false});
+  return all;
+}
+
+std::vector<LayoutCase> frozen_layouts(i64 ranks) {
+  const model::FrozenParts first{.embedding = true, .end = 2};
+  const model::FrozenParts last{.first = 2, .end = 64, .head = true};
+  const model::FrozenParts inner{.first = 1, .end = 3};
+  const model::FrozenParts ends{.embedding = true, .head = true};
+  std::vector<LayoutCase> all;
+  const auto add = [&](LayoutCase layout, const model::FrozenParts& frozen) {
+    if (layout.ranks() != ranks) return;
+    layout.frozen = frozen;
+    for (const Style style : {Style::gpt2, Style::llama}) {
+      layout.style = style;
+      layout.tied = style == Style::gpt2 && !has_shared_embedding(layout);
+      if (valid(layout)) all.push_back(layout);
+    }
+  };
+  for (const int zero : {0, 1, 2, 3}) {
+    for (const model::FrozenParts& frozen : {first, last, inner, ends})
+      add({.dp = ranks, .zero = zero}, frozen);
+    for (const bool sp : {false, true}) {
+      add({.tp = ranks, .zero = zero, .sequence_parallel = sp}, first);
+      add({.tp = 2, .dp = ranks / 2, .zero = zero, .sequence_parallel = sp}, ends);
+      add({.tp = 2, .pp = 2, .dp = ranks / 4, .zero = zero, .sequence_parallel = sp}, first);
+    }
+    for (const pipeline::ScheduleRow& schedule : pipeline::schedules()) {
+      // Looped BFS is not bit-equal to one process in full training either: 3e-16.
+      if (schedule.schedule == pipeline::Schedule::looped_bfs && ranks == 2) continue;
+      add({.pp = 2,
+           .dp = ranks / 2,
+           .zero = zero,
+           .schedule = schedule.schedule,
+           .chunks = schedule.min_chunks},
+          zero % 2 == 0 ? first : last);
+    }
+  }
+  for (const plan::Recompute recompute : {plan::Recompute::selective, plan::Recompute::full})
+    add({.dp = ranks, .zero = 2, .recompute = recompute, .bucket = 500, .overlap = false}, first);
+  add({.tp = 2, .dp = ranks / 2, .zero = 3, .sequence_parallel = true, .lora = 3}, first);
   return all;
 }
 

@@ -26,6 +26,7 @@ struct LayoutCase {
   bool overlap = true;
   i64 lora = 0;  // rank of LoRA's adapters; 0: every parameter is trained
   plan::LoraModules modules{};
+  model::FrozenParts frozen{};
 
   i64 ranks() const { return tp * pp * dp; }
 };
@@ -47,6 +48,11 @@ std::vector<LayoutCase> all_layouts(i64 ranks);
 /// and all of them, schedules that split the backward, recompute, small buckets, and some modules
 /// only.
 std::vector<LayoutCase> lora_layouts(i64 ranks);
+
+/// Returns layouts with frozen parts: the embedding and the first layers, the last ones with the
+/// head, or those in between; every ZeRO stage with dp, tp with and without SP, pp, schedules that
+/// split the backward, recompute, small buckets, and LoRA in the layers that are not frozen.
+std::vector<LayoutCase> frozen_layouts(i64 ranks);
 
 /// Returns a sample of a few dozen over all axes, plus options that all_layouts() does not vary:
 /// recompute, small buckets, no overlap.

@@ -35,6 +35,7 @@ plan::TrainingConfig make_config(const LayoutCase& layout) {
   Result<model::Model> model = build(shapes);
   RW_CHECK(model.has_value());
   config.model = *model;
+  freeze(config.model, layout.frozen);
   config.job.sequence = 128;
   config.plan.micro_batch = 2;
   config.job.global_batch *= 2;
@@ -80,6 +81,29 @@ void add_lora(std::vector<LayoutCase>& all, i64 ranks) {
          .recompute = recompute});
 }
 
+/// Adds layouts with frozen parts.
+void add_frozen(std::vector<LayoutCase>& all, i64 ranks) {
+  const model::FrozenParts first{.embedding = true, .end = 2};
+  const model::FrozenParts last{.first = 2, .end = 64, .head = true};
+  const auto add = [&](LayoutCase layout) {
+    if (layout.ranks() != ranks) return;
+    layout.dtype = plan::Dtype::fp32;
+    for (const Style style : {Style::gpt2, Style::llama})
+      for (const model::FrozenParts& frozen : {first, last}) {
+        layout.style = style;
+        layout.tied = style == Style::gpt2;
+        layout.frozen = frozen;
+        all.push_back(layout);
+      }
+  };
+  for (const int zero : {0, 1, 2, 3}) {
+    add({.dp = ranks, .zero = zero});
+    add({.tp = 2, .dp = ranks / 2, .zero = zero, .sequence_parallel = true});
+    add({.tp = 2, .pp = 2, .dp = ranks / 4, .zero = zero});
+  }
+  add({.dp = ranks, .zero = 1, .recompute = plan::Recompute::full});
+}
+
 std::vector<LayoutCase> list_cases(i64 ranks) {
   std::vector<LayoutCase> all;
   const auto add = [&](LayoutCase layout) {
@@ -107,6 +131,7 @@ std::vector<LayoutCase> list_cases(i64 ranks) {
     if (half.ranks() == ranks) all.push_back(half);
   }
   add_lora(all, ranks);
+  add_frozen(all, ranks);
   return all;
 }
 

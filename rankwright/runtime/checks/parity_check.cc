@@ -1,9 +1,10 @@
 // Trains small models in many layouts under mpirun and compares each with a single process that
 // does the same work: the losses of all steps, the gradients of the first, and the counted traffic
-// with the predicted one. Layouts that train LoRA adapters are compared likewise, and their frozen
-// weights must not change. Prints a line per layout that fails, and totals.
+// with the predicted one. Layouts that train LoRA adapters, or only parts of the model, are
+// compared likewise, and their frozen weights must not change. Prints a line per layout that fails,
+// and totals.
 //
-//     mpirun -n 8 parity_check [--all | --lora] [--steps N] [--only TEXT] [--table FILE]
+//     mpirun -n 8 parity_check [--all | --lora | --frozen] [--steps N] [--only TEXT] [--table FILE]
 #include <fmt/format.h>
 
 #include <cmath>
@@ -21,7 +22,7 @@ namespace {
 
 /// The command line.
 struct Flags {
-  bool all = false, lora = false;
+  bool all = false, lora = false, frozen = false;
   i64 steps = 20;
   std::string only{}, table{};
 };
@@ -114,9 +115,10 @@ const Training& train_reference(const plan::TrainingConfig& config, bool clips, 
   // ZeRO 2 and 3 accumulate microbatches in another order; a pipeline alone must change nothing.
   if (config.plan.tp == 1 && config.plan.dp == 1) one_rank.plan.zero = config.plan.zero;
   const std::string key =
-      fmt::format("{} {} {} {} {} {} {} {} {}", config.model.architecture, config.model.layers(),
+      fmt::format("{} {} {} {} {} {} {} {} {} {}", config.model.architecture, config.model.layers(),
                   config.job.global_batch, config.model.tied, name(config.job.param_dtype), clips,
-                  one_rank.plan.zero, config.job.lora_rank, show(config.job.lora_modules, ","));
+                  one_rank.plan.zero, config.job.lora_rank, show(config.job.lora_modules, ","),
+                  show(config.model.frozen));
   const auto found = known.find(key);
   if (found != known.end()) return found->second;
   Engine engine(one_rank, options_of(clips), 0, {});
@@ -178,9 +180,10 @@ class Matrix {
 
  private:
   std::vector<LayoutCase> layouts() const {
-    std::vector<LayoutCase> list = flags_.all    ? all_layouts(world_.size())
-                                   : flags_.lora ? lora_layouts(world_.size())
-                                                 : some_layouts(world_.size());
+    std::vector<LayoutCase> list = flags_.all      ? all_layouts(world_.size())
+                                   : flags_.lora   ? lora_layouts(world_.size())
+                                   : flags_.frozen ? frozen_layouts(world_.size())
+                                                   : some_layouts(world_.size());
     for (const Style style : {Style::gpt2, Style::llama}) {
       LayoutCase half{.style = style,
                       .dp = world_.size(),
@@ -188,6 +191,7 @@ class Matrix {
                       .tied = true,
                       .dtype = plan::Dtype::bf16,
                       .lora = flags_.lora ? 3 : 0};
+      if (flags_.frozen) half.frozen = {.embedding = true, .end = 2};
       list.push_back(half);
       if (world_.size() < 2) continue;
       half.tp = 2;
@@ -241,6 +245,7 @@ Flags parse(int argc, char** argv) {
   for (std::size_t i = 0; i < args.size(); ++i) {
     if (args[i] == "--all") flags.all = true;
     if (args[i] == "--lora") flags.lora = true;
+    if (args[i] == "--frozen") flags.frozen = true;
     if (i + 1 == args.size()) continue;
     if (args[i] == "--steps") flags.steps = std::stol(args[i + 1]);
     if (args[i] == "--only") flags.only = args[i + 1];

@@ -1,0 +1,30 @@
+// Counts the parameters of the vision encoder of a multimodal Hugging Face config, with its
+// projector (P9). The text part is read by hf_config.cc.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "rankwright/base/integer.h"
+
+namespace rankwright::importer {
+
+/// The encoder of a config.
+struct HfEncoder {
+  i64 parameters = 0;   // 0 if the kind of encoder is not known
+  i64 layers = 0;       // 0 if the config has no encoder
+  std::string fault{};  // the key whose value is not supported; empty if there is none
+};
+
+/// Counts the encoder of a whole config whose text part has this hidden size.
+HfEncoder read_hf_encoder(const nlohmann::json& config, i64 hidden);
+
+/// Returns the text model_type of a config that states its text part beside vision_config, such as
+/// qwen2 for qwen2_vl; `type` itself for others.
+std::string_view find_text_type(std::string_view type);
+
+/// Returns the kinds of multimodal configs whose encoders are counted: "gemma3, internvl, ...".
+std::string list_hf_encoders();
+
+}  // namespace rankwright::importer
