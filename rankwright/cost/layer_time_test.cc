@@ -174,7 +174,8 @@ TEST(LayerTime, CpuMovesTwiceTheBytesInFp32) {
 
 TEST(LayerTime, DeepEpTokensCrossOncePerNode) {
   // 4 nodes of 2, a token visits 2 of 8 experts: 4 x (1 - (3/4)^2) = 1.75 nodes instead of 2
-  // copies. The placement changes the exchange, not the permutation of tokens on a rank.
+  // copies, and inside a node 8 x (1 - (7/8)^2) = 1.875 ranks, which 20 multiprocessors copy. Both
+  // limit each other. The placement changes the exchange, not the permutation of tokens on a rank.
   rankwright::plan::TrainingConfig config =
       sparse({.dp = 8, .ep = 8, .dispatcher = plan::Dispatcher::deepep});
   const LayerTime inside = time_of(config, sample::sparse_layer(), catalog::get_calibration());
@@ -183,10 +184,17 @@ TEST(LayerTime, DeepEpTokensCrossOncePerNode) {
   const LayerTime outside = time_of(config, sample::sparse_layer(), catalog::get_calibration());
   config.plan.dispatcher = plan::Dispatcher::alltoall;
   const cluster::Calibration& c = catalog::get_calibration();
+  const Links links(config, c);
+  const Bytes token{2.0 * 1024}, sent = 2048 * 1.75 * token, received = 2048 * 1.875 * token;
+  const Seconds fixed = c[cluster::Constant::dispatch_alltoall] * 1.0_us;
+  const Seconds across =
+      links.time(K::ep_all_to_all, plan::Op::all_to_all, sent, mesh::GroupKind::ep) - fixed;
+  const Seconds inside_node =
+      std::max(links.innermost_time(plan::Op::all_to_all, received, mesh::GroupKind::ep) - fixed,
+               received / (20 * c[cluster::Constant::copy_deepep] * 1.0_GBps));
   const Seconds exchange =
-      Links(config, c).time(K::ep_all_to_all, plan::Op::all_to_all, Bytes{2.0 * 2048 * 1024 * 1.75},
-                            mesh::GroupKind::ep) -
-      (c[cluster::Constant::dispatch_alltoall] - c[cluster::Constant::dispatch_deepep]) * 1.0_us;
+      Seconds{std::cbrt(std::pow(across.value, 3) + std::pow(inside_node.value, 3))} +
+      c[cluster::Constant::dispatch_deepep] * 1.0_us;
   EXPECT_NEAR(outside.forward.ep.exposed / (2 * exchange), 1, 1e-12);
   EXPECT_GT(outside.forward.ep.exposed, inside.forward.ep.exposed);
   EXPECT_EQ(outside.forward.permute, inside.forward.permute);
