@@ -64,6 +64,7 @@ Flops count_causal(const Model& model, i64 sequence) {
 /// visits and a tied head's matmul counts.
 Flops count_full(const Model& model, i64 sequence) {
   const Parameters all = count_parameters(model);
+  // The FLOPs of an encoder are not counted (F8).
   double weights = double(count_active_parameters(model) - all.embedding - all.encoder);
   if (model.tied) weights += head_weights(model);
   double products = 0;

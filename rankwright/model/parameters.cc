@@ -108,7 +108,7 @@ Parameters count_parameters(const Model& model) {
       .embedding = (model.vocab + model.positions) * model.hidden,
       .norms = (1 + model.embedding_norms) * norm(model),
       .head = (model.tied ? 0 : model.vocab * model.hidden) + (model.head_bias ? model.vocab : 0),
-      .encoder = model.encoder_parameters};
+      .encoder = model.encoder_parameters};  // P9, counted by the reader
   for (const LayerRun& run : model.runs) p += run.count * count_parameters(model, run.layer);
   return p;
 }
