@@ -115,6 +115,10 @@ bool splits_old_attention(const plan::TrainingConfig& s) {
   return s.plan.cp > 1 && limit != nullptr && limit->context;
 }
 
+bool lacks_shards_beside_experts(const plan::TrainingConfig& s) {
+  return s.model.sparse() && s.plan.ep > 1 && count_shard_ranks(s.plan) == 1;
+}
+
 /// The checks that reject a plan; a fix triggers none of them.
 constexpr Fault kFaults[] = {
     has_undivided_kv_heads,   has_unsupported_order,     has_unsupported_schedule,
@@ -291,6 +295,13 @@ Finding describe_old_pipeline(const plan::TrainingConfig& s) {
           .key = "parallelism.pp_size",
           .fix = propose_no_pipeline(s, pipelines_old_model),
           .hint = "pp_size: 1, or --for torchtitan"};
+}
+
+Finding describe_no_shards(const plan::TrainingConfig& s) {
+  return {.detail = fmt::format("EP is {} over TP ranks, and no weights are sharded over DP or CP",
+                                s.plan.ep),
+          .key = "parallelism.ep_size",
+          .hint = "dp_size: 2, or ep_size: 1, or --for torchtitan"};
 }
 
 Finding describe_old_attention(const plan::TrainingConfig& s) {
@@ -561,6 +572,18 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<splits_old_attention, describe_old_attention>,
      splits_old_attention},
+    {{"RW0558", Severity::error, "torchtitan v0.2.2 needs sharded weights beside EP",
+      "It wraps experts in FSDP and asks for the mesh of the other weights, which does not exist "
+      "if DP x CP is 1.",
+      "Set dp_size above 1, or ep_size: 1, or use torchtitan 0.3.",
+      "torchtitan v0.2.2 distributed/parallel_dims.py",
+      "world_size: 4\n"
+      "model: qwen3-30b-a3b\n"
+      "parallelism: {tp_size: 4, ep_size: 2, etp_size: 1, zero_stage: 3}\n"},
+     Target::torchtitan_0_2,
+     kWithoutViolations,
+     when<lacks_shards_beside_experts, describe_no_shards>,
+     lacks_shards_beside_experts},
 };
 
 }  // namespace
