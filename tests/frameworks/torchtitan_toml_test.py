@@ -113,18 +113,21 @@ def test_exported_config_is_accepted(tally):
     check()
 
 
-FIELDS = {"tp_size": "tensor_parallel_degree", "cp_size": "context_parallel_degree", "pp_size": "pipeline_parallel_degree"}
+FIELDS = {"tp_size": "tensor_parallel_degree", "cp_size": "context_parallel_degree", "pp_size": "pipeline_parallel_degree",
+          "dp_size": "data_parallel_shard_degree"}  # fmt: skip
 
 
 @st.composite
 def refused_plans(draw):
     """Draws (code that `check` reports, a sound plan, its fault, the fault as fields of the config)."""
-    code = draw(st.sampled_from(["RW0532", "RW0559", "RW0560"]))
+    code = draw(st.sampled_from(["RW0532", "RW0558", "RW0559", "RW0560"]))
     dp, micro, sequence = draw(st.sampled_from([4, 8, 16])), draw(st.integers(1, 2)), 512 * draw(st.integers(1, 32))
     layout = {"tp_size": 1, "cp_size": 1, "pp_size": 1, "dp_size": dp, "zero_stage": 2, "micro_batch": micro}
     model, degree = "llama-3.1-8b", draw(st.sampled_from([2, 4]))
     if code == "RW0532":  # CP divides the sequence, and 2 x TP x CP does not
         fault, sequence = {"tp_size": 2, "cp_size": 2}, sequence + 4
+    elif code == "RW0558":  # EP over TP ranks, and nothing shards the weights
+        model, layout["tp_size"], fault = "deepseek-v2-lite", 2 * degree, {"dp_size": 1}
     elif code == "RW0559":
         model, fault = draw(st.sampled_from(["qwen3-8b", "qwen3-30b-a3b"])), {"pp_size": degree}
     else:
@@ -134,7 +137,7 @@ def refused_plans(draw):
     job = {"global_batch": dp * micro * 8, "sequence": sequence, "grad_dtype": "fp32"}
     plans_ = []
     for p in (layout, layout | fault):
-        world = p["tp_size"] * p["cp_size"] * p["pp_size"] * dp
+        world = p["tp_size"] * p["cp_size"] * p["pp_size"] * p["dp_size"]
         plans_.append({"world_size": world, "model": model, "parallelism": p, "job": job})
     return code, *plans_, {"parallelism": {FIELDS[key]: value for key, value in fault.items()}}
 

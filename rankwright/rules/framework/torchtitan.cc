@@ -89,15 +89,18 @@ bool pipelines_mtp(const plan::TrainingConfig& s) {
   return is_pipelined(s) && s.model.mtp_layers > 0;
 }
 
-/// Models of v0.2.2 without a pipeline, or whose attention (FlexAttention) it does not split.
+/// Models of v0.2.2 without a pipeline, whose attention (FlexAttention) it does not split, or whose
+/// experts it wraps in FSDP even if no weights are sharded.
 struct OldLimit {
   std::string_view architecture;
   bool pipeline;
   bool context;
+  bool unsharded_experts;
 };
-constexpr OldLimit kOldLimits[] = {{"qwen3", true, false},       {"qwen3_moe", true, false},
-                                   {"gpt_oss", true, true},      {"deepseek_v2", false, true},
-                                   {"deepseek_v3", false, true}, {"llama4", false, true}};
+constexpr OldLimit kOldLimits[] = {
+    {"qwen3", true, false, false},      {"qwen3_moe", true, false, false},
+    {"gpt_oss", true, true, true},      {"deepseek_v2", false, true, true},
+    {"deepseek_v3", false, true, true}, {"llama4", false, true, true}};
 
 const OldLimit* find_old_limit(const plan::TrainingConfig& s) {
   for (const OldLimit& one : kOldLimits)
@@ -116,7 +119,9 @@ bool splits_old_attention(const plan::TrainingConfig& s) {
 }
 
 bool lacks_shards_beside_experts(const plan::TrainingConfig& s) {
-  return s.model.sparse() && s.plan.ep > 1 && count_shard_ranks(s.plan) == 1;
+  const OldLimit* const limit = find_old_limit(s);
+  return s.plan.ep > 1 && count_shard_ranks(s.plan) == 1 && limit != nullptr &&
+         limit->unsharded_experts;
 }
 
 /// The checks that reject a plan; a fix triggers none of them.
@@ -573,12 +578,12 @@ constexpr Rule kRules[] = {
      when<splits_old_attention, describe_old_attention>,
      splits_old_attention},
     {{"RW0558", Severity::error, "torchtitan v0.2.2 needs sharded weights beside EP",
-      "It wraps experts in FSDP and asks for the mesh of the other weights, which does not exist "
-      "if DP x CP is 1.",
+      "For DeepSeek, Llama 4 and gpt-oss it wraps experts in FSDP and asks for the mesh of the "
+      "other weights, which does not exist if DP x CP is 1.",
       "Set dp_size above 1, or ep_size: 1, or use torchtitan 0.3.",
-      "torchtitan v0.2.2 distributed/parallel_dims.py",
+      "torchtitan v0.2.2 models/deepseek_v3/infra/parallelize.py",
       "world_size: 4\n"
-      "model: qwen3-30b-a3b\n"
+      "model: deepseek-v2-lite\n"
       "parallelism: {tp_size: 4, ep_size: 2, etp_size: 1, zero_stage: 3}\n"},
      Target::torchtitan_0_2,
      kWithoutViolations,
