@@ -194,6 +194,11 @@ void read_trainer_method(ForeignReading& r, const YamlNode& node) {
                               make_excerpt(node.scalar)));
 }
 
+void count_pairs_twice(Draft& draft) {
+  draft.micro_batch = std::min(2 * draft.micro_batch.value_or(1), kMaxMicroBatch);
+  if (draft.global_batch) draft.global_batch = std::min(2 * *draft.global_batch, plan::kMaxBatch);
+}
+
 namespace {
 
 /// Reads the method of TRL's files, which the script names and the file shows: completions are
@@ -227,7 +232,7 @@ void finish_stage(ForeignReading& r) {
 void finish_method(ForeignReading& r) {
   Draft& draft = r.draft;
   if (draft.method != plan::Method::dpo) return;
-  draft.micro_batch = std::min(2 * draft.micro_batch.value_or(1), kMaxMicroBatch);
+  count_pairs_twice(draft);
   const TrainerMethodRow* const loss = find_trainer_method(read_word(r, "pref_loss"));
   if (loss != nullptr) draft.ref_model = loss->reference;
 }

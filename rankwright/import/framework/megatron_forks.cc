@@ -161,8 +161,7 @@ void read_fork_method(const MegatronFork& fork, ForeignReading& r) {
     if (answer && d.sequence && *d.sequence <= kMaxSequence / 2) *d.sequence += *answer;
   }
   if (d.method != plan::Method::dpo) return;
-  d.micro_batch = std::min(2 * d.micro_batch.value_or(1), kMaxMicroBatch);
-  if (d.global_batch) d.global_batch = std::min(2 * *d.global_batch, plan::kMaxBatch);
+  count_pairs_twice(d);
 }
 
 /// Sets the model that a flag or a recipe names if the file has no shapes.

@@ -50,6 +50,10 @@ void read_moment_dtype(ForeignReading& r, const YamlNode& node);
 /// Another one is reported. Defined with the readers of fine-tuning.
 void read_trainer_method(ForeignReading& r, const YamlNode& node);
 
+/// Doubles the batches of a file that counts pairs of preference optimization: a pair is two
+/// sequences.
+void count_pairs_twice(Draft& draft);
+
 /// Sets full recomputation if the setting is on.
 void read_full_recompute(ForeignReading& r, const YamlNode& node);
 

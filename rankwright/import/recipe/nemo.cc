@@ -151,8 +151,7 @@ void read_nemo_method(ForeignReading& r) {
     if (find_path(r.root, row.section) != nullptr) d.method = row.method;
   d.ref_model = false;
   if (d.method != plan::Method::dpo) return;
-  d.micro_batch = std::min(2 * d.micro_batch.value_or(1), kMaxMicroBatch);
-  if (d.global_batch) d.global_batch = std::min(2 * *d.global_batch, plan::kMaxBatch);
+  count_pairs_twice(d);
   report_left_out(r, *find_path(r.root, "dpo"),
                   "the reference model's forward pass, which runs before the update");
 }

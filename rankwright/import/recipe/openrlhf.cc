@@ -107,8 +107,7 @@ void read_openrlhf_method(Draft& d, std::string_view text) {
   if (text.find("train_ppo") != std::string_view::npos) d.method = plan::Method::grpo;
   if (text.find("train_dpo") == std::string_view::npos) return;
   d.method = plan::Method::dpo;
-  d.micro_batch = std::min(2 * d.micro_batch.value_or(1), kMaxMicroBatch);
-  if (d.global_batch) d.global_batch = std::min(2 * *d.global_batch, plan::kMaxBatch);
+  count_pairs_twice(d);
 }
 
 void fill_openrlhf(ForeignReading& r, PlanFile& plan) {
