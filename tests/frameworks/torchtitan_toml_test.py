@@ -94,7 +94,10 @@ def plans(draw):
         parallelism |= {"etp_size": 1, "ep_size": draw(st.sampled_from([1, 2, 4, 8]))}
     if pp > 1:
         parallelism |= draw(st.sampled_from([{}, {"virtual_stages": 2}, {"virtual_stages": 2, "schedule": "zb-v"},
-                                             {"schedule": "gpipe"}, {"virtual_stages": 3}, {"schedule": "zb-h1"}]))  # fmt: skip
+                                             {"schedule": "gpipe"}, {"virtual_stages": 3}, {"schedule": "zb-h1"},
+                                             {"virtual_stages": 2, "schedule": "dualpipe-v"}]))  # fmt: skip
+        if parallelism.get("ep_size", 1) > 1 and parallelism.get("schedule") == "dualpipe-v":
+            parallelism["overlap"] = {"ep": draw(st.booleans())}
     batch = dp * parallelism["micro_batch"] * pp * draw(st.integers(1, 3)) * 2
     return {"world_size": tp * cp * pp * dp, "model": model, "parallelism": parallelism,
             "job": {"global_batch": batch, "sequence": 4096, "grad_dtype": "fp32"}}  # fmt: skip
@@ -113,19 +116,25 @@ def test_exported_config_is_accepted(tally):
     check()
 
 
-FIELDS = {"tp_size": "tensor_parallel_degree", "cp_size": "context_parallel_degree", "pp_size": "pipeline_parallel_degree",
-          "dp_size": "data_parallel_shard_degree"}  # fmt: skip
+FIELDS = {"tp_size": ("parallelism", "tensor_parallel_degree"),
+          "cp_size": ("parallelism", "context_parallel_degree"),
+          "pp_size": ("parallelism", "pipeline_parallel_degree"),
+          "dp_size": ("parallelism", "data_parallel_shard_degree"),
+          "recompute": ("activation_checkpoint", "mode")}  # fmt: skip
 
 
 @st.composite
 def refused_plans(draw):
     """Draws (code that `check` reports, a sound plan, its fault, the fault as fields of the config)."""
-    code = draw(st.sampled_from(["RW0532", "RW0558", "RW0559", "RW0560"]))
+    code = draw(st.sampled_from(["RW0532", "RW0557", "RW0558", "RW0559", "RW0560"]))
     dp, micro, sequence = draw(st.sampled_from([4, 8, 16])), draw(st.integers(1, 2)), 512 * draw(st.integers(1, 32))
     layout = {"tp_size": 1, "cp_size": 1, "pp_size": 1, "dp_size": dp, "zero_stage": 2, "micro_batch": micro}
     model, degree = "llama-3.1-8b", draw(st.sampled_from([2, 4]))
     if code == "RW0532":  # CP divides the sequence, and 2 x TP x CP does not
         fault, sequence = {"tp_size": 2, "cp_size": 2}, sequence + 4
+    elif code == "RW0557":
+        model, fault = "deepseek-v2-lite", {"recompute": draw(st.sampled_from(["full", "selective"]))}
+        layout |= {"pp_size": 2, "virtual_stages": 2, "schedule": "dualpipe-v", "overlap": {"ep": True}, "recompute": "none"}
     elif code == "RW0558":  # EP over TP ranks, and nothing shards the weights
         model, layout["tp_size"], fault = "deepseek-v2-lite", 2 * degree, {"dp_size": 1}
     elif code == "RW0559":
@@ -139,7 +148,11 @@ def refused_plans(draw):
     for p in (layout, layout | fault):
         world = p["tp_size"] * p["cp_size"] * p["pp_size"] * p["dp_size"]
         plans_.append({"world_size": world, "model": model, "parallelism": p, "job": job})
-    return code, *plans_, {"parallelism": {FIELDS[key]: value for key, value in fault.items()}}
+    fields = {}
+    for key, value in fault.items():
+        section, field = FIELDS[key]
+        fields.setdefault(section, {})[field] = value
+    return code, *plans_, fields
 
 
 def test_refused_plan_is_refused(tally):

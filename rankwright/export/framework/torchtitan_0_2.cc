@@ -31,6 +31,7 @@ constexpr std::string_view kTorchtitan02States[] = {"parallelism.tp_size",
                                                     "parallelism.offload.optimizer",
                                                     "parallelism.offload.parameters",
                                                     "parallelism.overlap.tp",
+                                                    "parallelism.overlap.ep",
                                                     "model",
                                                     "job.global_batch",
                                                     "job.sequence",
@@ -111,6 +112,8 @@ std::string parallelism_section(const plan::TrainingConfig& s) {
   section.text("pipeline_parallel_schedule", choose_schedule_class(s));
   if (writes_cells(s)) section.text("pipeline_parallel_schedule_csv", kScheduleFile);
   section.number("pipeline_parallel_microbatch_size", p.micro_batch);
+  if (p.ep > 1 && p.schedule == pipeline::Schedule::dualpipe_v)
+    section.flag("pipeline_parallel_expert_parallel_overlap", p.overlap.ep);
   if (const std::string modules = list_modules(s, "output", ""); !modules.empty())
     section.add("module_fqns_per_model_part", modules);
   return section.done();
@@ -136,6 +139,8 @@ std::vector<UnsupportedSetting> find_unsupported_by_torchtitan_0_2(const plan::T
   std::vector<UnsupportedSetting> lost = find_unsupported_by_both_torchtitans(s);
   if (s.plan.cp > 1 && s.plan.cp_comm == plan::CpComm::a2a)
     lost.push_back({"parallelism.cp_comm", "it supports ring and all-gather; Ulysses came later"});
+  if (s.plan.overlap.ep && (s.plan.pp == 1 || s.plan.schedule != pipeline::Schedule::dualpipe_v))
+    lost.push_back({"parallelism.overlap.ep", "it overlaps dispatches only in DualPipeV"});
   if (s.job.param_dtype != plan::Dtype::bf16 && s.job.param_dtype != plan::Dtype::fp32)
     lost.push_back({"job.param_dtype", "mixed_precision_param is bfloat16 or float32"});
   if (s.job.grad_dtype != plan::Dtype::fp32)

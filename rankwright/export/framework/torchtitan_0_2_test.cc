@@ -95,6 +95,21 @@ TEST(TorchtitanExport, OtherMicrobatchGroup_WritesCells) {
   EXPECT_THAT(files[0].text, HasSubstr("\"PipelineScheduleMulti\""));
 }
 
+TEST(TorchtitanExport, DualPipeV_StatesWhetherDispatchesOverlap) {
+  // The framework's default is true; elsewhere it has no overlap.
+  const std::string plan =
+      "model: deepseek-v2-lite\nworld_size: 8\njob: {global_batch: 32}\n"
+      "parallelism: {pp_size: 2, dp_size: 4, ep_size: 4, zero_stage: 2, virtual_stages: 2, ";
+  EXPECT_THAT(export_files(plan + "schedule: dualpipe-v}\n")[0].text,
+              HasSubstr("pipeline_parallel_expert_parallel_overlap = false\n"));
+  const std::string overlapped = "overlap: {ep: true}}\n";
+  EXPECT_THAT(export_files(plan + "schedule: dualpipe-v, " + overlapped)[0].text,
+              HasSubstr("pipeline_parallel_expert_parallel_overlap = true\n"));
+  EXPECT_THAT(
+      find_unsupported(torchtitan(), config_of(plan + "schedule: interleaved-1f1b, " + overlapped)),
+      Contains(Field(&UnsupportedSetting::key, "parallelism.overlap.ep")));
+}
+
 RC_GTEST_PROP(TorchtitanExport, RandomPlan_ReadsBackExceptForListedLosses, ()) {
   round_trip::hold(torchtitan());
 }

@@ -158,8 +158,8 @@ constexpr ForeignKey kTorchtitanKeys[] = {
     {"parallelism.pipeline_parallel_split_points", "parallelism.stages", nullptr, false, kEven},
     {"parallelism.disable_loss_parallel", "", nullptr, false,
      "the output head is estimated as split over TP"},
-    {"parallelism.pipeline_parallel_expert_parallel_overlap", "", nullptr, false,
-     "all-to-all is estimated as exposed"},
+    {"parallelism.pipeline_parallel_expert_parallel_overlap", "parallelism.overlap.ep",
+     flag<&Draft::overlap_ep>},
     {"training.enable_cpu_offload", "parallelism.offload.parameters", read_offload_all},
     {"fault_tolerance.enable", "", nullptr, false, "replicas are estimated as one fixed mesh"},
 };
@@ -431,6 +431,8 @@ void read_torchtitan_tree(PlanFile& plan, const YamlNode& tree, const FileReader
   if (draft.ep > 1)  // otherwise experts are split as dense layers are
     draft.etp = read_stated(reading, "parallelism.expert_tensor_parallel_degree", 1, kMaxDegree)
                     .value_or(1);
+  const bool dual = draft.pp > 1 && draft.schedule == pipeline::Schedule::dualpipe_v;
+  draft.overlap_ep = dual && draft.ep > 1 && draft.overlap_ep.value_or(true);
   if (draft.tp > 1) draft.sequence_parallel = true;
   if (draft.cp.value_or(1) == 1) draft.cp_comm = std::nullopt;
   draft.order = mesh::kDefaultOrder;  // its mesh (pp, dp_replicate, dp_shard, cp, tp), row-major

@@ -254,6 +254,17 @@ TEST(Torchtitan, SwitchOfTheFloat8Table_IsRead) {
   EXPECT_TRUE(plan.findings.empty());
 }
 
+TEST(Torchtitan, DualPipeV_OverlapsDispatchesUnlessTurnedOff) {
+  const std::string degrees =
+      "[training]\nseq_len = 2048\nlocal_batch_size = 8\n[parallelism]\n"
+      "pipeline_parallel_degree = 2\nexpert_parallel_degree = 4\n";
+  const std::string dual = degrees + "pipeline_parallel_schedule = \"DualPipeV\"\n";
+  EXPECT_EQ(read(dual).draft.overlap_ep, true);
+  EXPECT_EQ(read(dual + "pipeline_parallel_expert_parallel_overlap = false\n").draft.overlap_ep,
+            false);
+  EXPECT_EQ(read(degrees + "pipeline_parallel_schedule = \"1F1B\"\n").draft.overlap_ep, false);
+}
+
 TEST(Torchtitan, DiffusionModels_AreRefused) {
   const PlanFile plan =
       read("[model]\nname = \"flux\"\nflavor = \"flux-dev\"\n[training]\nlocal_batch_size = 4\n");

@@ -553,6 +553,7 @@ void read_torchtitan_python(PlanFile& plan, const FileReader& files) {
                              .hint = "--set config=NAME",
                              .where = {.file = plan.name}});
   read_torchtitan_tree(plan, tree, files, nullptr);
+  plan.draft.overlap_ep = false;  // a setting of the TOML files only
   read_lora_converter(plan.draft, whole);
   if (responses) plan.draft.method = plan::Method::grpo;
 }

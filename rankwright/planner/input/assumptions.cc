@@ -81,6 +81,7 @@ constexpr GroundRow kGrounds[] = {
     {"RW0548", {"model", kEp}},
     {"RW0555", {"model", kPp, kChunks}},
     {"RW0556", {"model"}},
+    {"RW0557", {kPp, kEp}},
     {"RW0558", {"model", kEp, kWorld}},
     {"RW0559", {"model", kPp}},
     {"RW0560", {"model", kCp}},

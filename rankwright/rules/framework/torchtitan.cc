@@ -124,6 +124,11 @@ bool lacks_shards_beside_experts(const plan::TrainingConfig& s) {
          limit->unsharded_experts;
 }
 
+bool recomputes_beside_overlap(const plan::TrainingConfig& s) {
+  return is_pipelined(s) && s.plan.schedule == pipeline::Schedule::dualpipe_v && s.plan.ep > 1 &&
+         s.plan.overlap.ep && s.plan.recompute != plan::Recompute::none;
+}
+
 /// The checks that reject a plan; a fix triggers none of them.
 constexpr Fault kFaults[] = {
     has_undivided_kv_heads,   has_unsupported_order,     has_unsupported_schedule,
@@ -307,6 +312,13 @@ Finding describe_no_shards(const plan::TrainingConfig& s) {
                                 s.plan.ep),
           .key = "parallelism.ep_size",
           .hint = "dp_size: 2, or ep_size: 1, or --for torchtitan"};
+}
+
+Finding describe_recomputed_overlap(const plan::TrainingConfig& s) {
+  return {.detail = fmt::format("overlap.ep with {} recomputation", name(s.plan.recompute)),
+          .key = "parallelism.overlap.ep",
+          .fix = Change(s).overlap_ep(false).edits(),
+          .hint = "overlap.ep: false"};
 }
 
 Finding describe_old_attention(const plan::TrainingConfig& s) {
@@ -556,6 +568,19 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<needs_cells_file, describe_by_cells>,
      needs_cells_file},
+    {{"RW0557", Severity::error, "torchtitan v0.2.2 cannot recompute beside overlapped dispatches",
+      "Its DualPipeV with overlapped dispatches stops with NotImplementedError if activations are "
+      "recomputed.",
+      "Set overlap.ep: false, or recompute: none.",
+      "torchtitan v0.2.2 distributed/dual_pipe_v.py: get_dual_pipe_v_flag",
+      "world_size: 8\n"
+      "model: deepseek-v2-lite\n"
+      "parallelism: {pp_size: 2, dp_size: 4, ep_size: 4, zero_stage: 2, schedule: dualpipe-v, "
+      "virtual_stages: 2, overlap: {ep: true}, recompute: full}\n"},
+     Target::torchtitan_0_2,
+     kWithoutViolations,
+     when<recomputes_beside_overlap, describe_recomputed_overlap>,
+     recomputes_beside_overlap},
     {{"RW0559", Severity::error, "torchtitan v0.2.2 has no pipeline for this model",
       "Its Qwen3 and gpt-oss models have no pipelining function. Later versions have one.",
       "Set pp_size: 1, or use torchtitan 0.3.", "torchtitan v0.2.2 models/qwen3/__init__.py",
