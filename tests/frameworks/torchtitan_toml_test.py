@@ -59,7 +59,7 @@ def build(config, world):
         assert config.training.global_batch_size % (config.training.local_batch_size * replicas) == 0
         if dims.pp_enabled:
             assert spec.pipelining_fn, "Pipeline Parallel is enabled but the model does not support pipelining"
-            spec.pipelining_fn(model, dims, config, torch.device("cpu"), args, lambda part, *_: part, None)
+            spec.pipelining_fn(model, dims, config, torch.device("cpu"), args, spec.parallelize_fn, None)
         else:
             spec.parallelize_fn(model, dims, config)
 
