@@ -68,9 +68,8 @@ class Request:
 # The keywords of plan() that check(), explain() and report() take too: planner/input/key_options.cc.
 JOB = (
     "global_batch", "seq", "param_dtype", "grad_dtype", "matmul", "optimizer", "doc_length",
-    "method", "ref_model", "moment_dtype", "master_dtype", "lora", "lora_modules", "base_dtype", "frozen",
-    "offload_optimizer",
-    "offload_parameters", "offload_activations", "framework",
+    "method", "ref_model", "fp8_swiglu_input", "moment_dtype", "master_dtype", "lora", "lora_modules",
+    "base_dtype", "frozen", "offload_optimizer", "offload_parameters", "offload_activations", "framework",
     "attention", "launch", "loss", "tuned", "overlap_grad_reduce", "overlap_param_gather",
     "overlap_tp", "overlap_pp", "overlap_ep", "dispatcher",
 )  # fmt: skip

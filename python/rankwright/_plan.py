@@ -21,6 +21,7 @@ def plan(
     doc_length=None,
     method=None,
     ref_model=None,
+    fp8_swiglu_input=None,
     moment_dtype=None,
     master_dtype=None,
     lora=None,

@@ -352,6 +352,7 @@ TEST(PlanYaml, ConfigThatSetsEveryKey_WritesEveryKey) {
   config.target = "megatron";
   config.plan.offload = {.optimizer = 0.5, .parameters = true, .activations = true};
   config.job.moment_dtype = config.job.master_dtype = plan::Dtype::bf16;
+  config.job.fp8_swiglu_input = true;
   config.job.lora_rank = 16;
   config.job.doc_length = 512;
   config.job.method = plan::Method::grpo;

@@ -98,6 +98,7 @@ struct Job {
   Dtype param_dtype = Dtype::bf16;
   Dtype grad_dtype = Dtype::bf16;
   Matmul matmul = Matmul::same;
+  bool fp8_swiglu_input = false;  // backward reads SwiGLU's input from a copy in fp8
   Optimizer optimizer = Optimizer::adam;
   Dtype moment_dtype = Dtype::fp32;
   /// The format in which the optimizer updates parameters: a copy, unless it is param_dtype or

@@ -170,6 +170,7 @@ constexpr Supply kSupplies[] = {
     {"job.param_dtype", supply_job<&Draft::param_dtype, &Job::param_dtype>},
     {"job.grad_dtype", supply_job<&Draft::grad_dtype, &Job::grad_dtype>},
     {"job.matmul", supply_job<&Draft::matmul, &Job::matmul>},
+    {"job.fp8_swiglu_input", supply_job<&Draft::fp8_swiglu_input, &Job::fp8_swiglu_input>},
     {"job.doc_length", supply_job<&Draft::doc_length, &Job::doc_length>},
     {"job.method", supply_job<&Draft::method, &Job::method>},
     {"job.ref_model", supply_job<&Draft::ref_model, &Job::ref_model>},

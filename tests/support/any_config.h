@@ -128,6 +128,7 @@ inline plan::TrainingConfig random_config() {
   config.job.param_dtype = plan::Dtype(one_of({0, 1, 2, 3, 4}));
   config.job.grad_dtype = plan::Dtype(one_of({0, 1, 2, 3, 4}));
   config.job.matmul = plan::Matmul(one_of({0, 1, 2, 3}));
+  config.job.fp8_swiglu_input = coin();
   config.job.optimizer = plan::Optimizer(one_of({0, 1, 2, 3, 4, 5}));
   config.job.moment_dtype = plan::Dtype(one_of({0, 1, 2, 3}));
   config.job.master_dtype = plan::Dtype(one_of({0, 1, 2}));

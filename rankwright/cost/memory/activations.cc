@@ -97,6 +97,14 @@ struct Scale {
 
 double matrix_count(const model::FeedForward& ffn) { return double(ffn.matrices); }
 
+/// Returns the bytes of `width` elements per token that an activation function reads, and reads
+/// again in the backward pass. The input of SwiGLU may be kept in fp8 (M27).
+Bytes activation_input(const plan::TrainingConfig& s, const model::FeedForward& ffn, double width,
+                       const Scale& scale) {
+  const bool fp8 = s.job.fp8_swiglu_input && ffn.matrices == kGatedMatrices;
+  return fp8 ? scale.plain(width) : scale.of(width);
+}
+
 /// Returns the inner width of the dense feed-forward or of the shared expert on one tp rank.
 double dense_width(const model::FeedForward& ffn, i64 tp) {
   return double(ffn.sparse() ? ffn.shared_width : ffn.width) / double(tp);
@@ -284,7 +292,8 @@ SavedLayer saved(const plan::TrainingConfig& s, const model::Layer& layer) {
       .projected = scale.of(w.query + w.key + w.value + w.latent + w.more) + scale.input(w.latent),
       .context = scale.input(kept_contexts(s, trained) * w.context),
       .core = attention_core(s, a, scale),
-      .ffn = scale.of((matrix_count(ffn) - 1) * inside) + scale.input(down * inside),
+      .ffn = activation_input(s, ffn, (matrix_count(ffn) - 1) * inside, scale) +
+             scale.input(down * inside),
       .adapters = between_adapters(s, layer, scale)};
   if (s.software.eager_ops) {                    // M29
     const double whole = scale.hidden - hidden;  // what tp gathers of a block's input
@@ -299,11 +308,12 @@ SavedLayer saved(const plan::TrainingConfig& s, const model::Layer& layer) {
     // them.
     const double visits = find_visits(s, ffn, scale);
     const double sent = trained.gate_proj || trained.up_proj ? 1 : 0;
-    out.routed = eager_experts(s, ffn, visits, scale) +
-                 scale.plain(2 * kFp32 * double(ffn.experts) * scale.part) +
-                 scale.input(sent * visits * double(s.plan.etp) * scale.hidden) +
-                 scale.of(visits * (kInsideExpert - 1) * double(ffn.expert_width)) +
-                 scale.input(down * visits * double(ffn.expert_width));
+    out.routed =
+        eager_experts(s, ffn, visits, scale) +
+        scale.plain(2 * kFp32 * double(ffn.experts) * scale.part) +
+        scale.input(sent * visits * double(s.plan.etp) * scale.hidden) +
+        activation_input(s, ffn, visits * (kInsideExpert - 1) * double(ffn.expert_width), scale) +
+        scale.input(down * visits * double(ffn.expert_width));
   }
   return out;
 }

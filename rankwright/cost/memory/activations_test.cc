@@ -74,6 +74,24 @@ TEST(SavedLayer, EightBitMatmulsSaveTheirInputsInOneByte) {
   EXPECT_EQ(per_token(saved(config, sample::dense_layer()).context), 2 * 1024);
 }
 
+TEST(SavedLayer, InputOfSwiGluMayTakeOneByte) {
+  // Dense: two halves of 4096 before the activation, and its output in two bytes. Two visits to
+  // experts of 512: two halves each. A feed-forward that is not gated has no SwiGLU.
+  rankwright::plan::TrainingConfig config = sample::dense_config({});
+  config.job.fp8_swiglu_input = true;
+  EXPECT_EQ(per_token(saved(config, sample::dense_layer()).ffn), 2 * 4096 + 4096 * 2);
+  model::Layer plain = sample::dense_layer();
+  plain.ffn.matrices = 2;
+  EXPECT_EQ(per_token(saved(config, plain).ffn), 2 * 4096 * 2);
+
+  const model::Layer layer = sample::sparse_layer();
+  rankwright::plan::TrainingConfig experts = sample::config_of(sample::model_of({{8, layer}}), {});
+  experts.job.expert_imbalance = 1;
+  const Bytes wide = saved(experts, layer).routed;
+  experts.job.fp8_swiglu_input = true;
+  EXPECT_EQ(per_token(wide - saved(experts, layer).routed), 2 * 2 * 512);
+}
+
 TEST(LayerActivations, RecomputedModulesAreNotKept) {
   // moe_act: the activated tensor of 2 visits to experts of 512; layernorm: two outputs of 1024.
   const model::Layer layer = sample::sparse_layer();

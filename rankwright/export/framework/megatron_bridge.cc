@@ -127,6 +127,7 @@ std::string write_layout(const plan::TrainingConfig& s) {
     b.set("model.recompute_modules", fmt::format("[\"{}\"]", show(p.modules, "\", \"")));
   b.set("model.recompute_method", word_or_none(rows, "recompute-method"));
   b.set("model.recompute_num_layers", number_or_none(rows, "recompute-num-layers"));
+  if (s.job.fp8_swiglu_input) b.set("model.activation_func_fp8_input_store", true);
   b.set("optimizer.optimizer", word_or_none(rows, "optimizer"));
   b.set("train.micro_batch_size", p.micro_batch);
   b.set("train.global_batch_size", s.job.global_batch);
@@ -206,6 +207,17 @@ std::string write_model(const plan::TrainingConfig& s) {
   return b.text;
 }
 
+/// Megatron-Bridge sets fields of megatron-core for which Megatron-LM has no flag.
+std::span<const std::string_view> list_megatron_bridge_keys() {
+  static const std::vector<std::string_view> keys = [] {
+    const std::span<const std::string_view> shared = list_megatron_keys();
+    std::vector<std::string_view> all(shared.begin(), shared.end());
+    all.push_back("job.fp8_swiglu_input");
+    return all;
+  }();
+  return keys;
+}
+
 std::vector<UnsupportedSetting> find_unsupported_by_megatron_bridge(const plan::TrainingConfig& s) {
   std::vector<UnsupportedSetting> lost = find_unsupported_by_megatron(s);
   if (s.plan.overlap.tp)
@@ -245,7 +257,7 @@ std::vector<ExportFile> write_megatron_bridge(const plan::TrainingConfig& s, con
 constinit const Exporter kMegatronBridgeExporter{
     .target = rules::Target::megatron_bridge,
     .summary = "Python settings for Megatron-Bridge",
-    .states = list_megatron_keys,
+    .states = list_megatron_bridge_keys,
     .lost = find_unsupported_by_megatron_bridge,
     .write = write_megatron_bridge,
 };

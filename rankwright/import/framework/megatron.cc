@@ -195,6 +195,7 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"fp8-format", "job.matmul"},
     {"fp8-recipe", "job.matmul"},
     {"fp4-format", "job.matmul"},
+    {"activation-func-fp8-input-store", "job.fp8_swiglu_input", flag<&Draft::fp8_swiglu_input>},
     {"optimizer", "job.optimizer", read_megatron_optimizer},
     {"cuda-graph-impl", "software.launch", read_graphs},
     {"enable-cuda-graph", "software.launch", read_graphs},

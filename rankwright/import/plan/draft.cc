@@ -292,6 +292,7 @@ void DraftResolver::job() {
                              job.frozen() ? "adapters are trained in fp32"
                                           : fmt::format("the default of {}", framework.name));
   job.matmul = draft_.matmul.value_or(plan::Matmul::same);
+  job.fp8_swiglu_input = draft_.fp8_swiglu_input.value_or(false);
   job.expert_imbalance = draft_.expert_imbalance.value_or(0);
   job.expert_capacity = draft_.expert_capacity.value_or(0);
   job.optimizer = or_assume(draft_.optimizer, "job.optimizer", plan::Optimizer::adam, "adam", "");

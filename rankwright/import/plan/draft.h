@@ -65,6 +65,7 @@ struct Draft {
       accumulation;  // microbatches per data rank, for frameworks that do not state a global batch
   std::optional<plan::Dtype> param_dtype, grad_dtype;
   std::optional<plan::Matmul> matmul;
+  std::optional<bool> fp8_swiglu_input;
   std::optional<plan::Optimizer> optimizer;
   std::optional<plan::Dtype> moment_dtype, master_dtype;
   std::optional<i64> lora_rank;

@@ -643,6 +643,12 @@ constexpr KeyRow kKeys[] = {
       "bits.",
       "fp8 doubles the peak rate; casts and small matmuls reduce the gain."},
      read_named<plan::Matmul, &Draft::matmul, plan::matmul_names>},
+    {{"job.fp8_swiglu_input", "true or false", "false",
+      "Keep the input of SwiGLU in fp8 for the backward pass, as DeepSeek-V3 did: "
+      "activation_func_fp8_input_store of megatron-core.",
+      "Halves what a feed-forward or an expert keeps before its activation function; the gradient "
+      "is computed from the rounded values."},
+     read_flag<&Draft::fp8_swiglu_input>},
     {{"job.optimizer", "adam, adamw, sgd, lion, adam-8bit, adafactor or muon", "adam",
       "The optimizer, which sets the states per parameter.",
       "Adam keeps 8 bytes of moments per parameter, adam-8bit 2, lion, sgd and muon 4, adafactor "

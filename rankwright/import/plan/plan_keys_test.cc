@@ -107,6 +107,7 @@ const Example kExamples[] = {
     {"job.grad_dtype", "fp32", is<&Draft::grad_dtype, plan::Dtype::fp32>},
     {"job.matmul", "fp8", is<&Draft::matmul, plan::Matmul::fp8>},
     {"job.optimizer", "lion", is<&Draft::optimizer, plan::Optimizer::lion>},
+    {"job.fp8_swiglu_input", "on", is<&Draft::fp8_swiglu_input, true>},
     {"job.moment_dtype", "bf16", is<&Draft::moment_dtype, plan::Dtype::bf16>},
     {"job.master_dtype", "bf16", is<&Draft::master_dtype, plan::Dtype::bf16>},
     {"job.lora_rank", "16", is<&Draft::lora_rank, 16>},

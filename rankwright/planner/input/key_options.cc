@@ -18,6 +18,7 @@ constexpr KeyOption kKeyOptions[] = {
     {"param-dtype", "job.param_dtype"},
     {"grad-dtype", "job.grad_dtype"},
     {"matmul", "job.matmul"},
+    {"fp8-swiglu-input", "job.fp8_swiglu_input"},
     {"optimizer", "job.optimizer"},
     {"moment-dtype", "job.moment_dtype"},
     {"master-dtype", "job.master_dtype"},

@@ -36,6 +36,7 @@ importer::Draft without_plan(const importer::Draft& d) {
   bare.param_dtype = d.param_dtype;
   bare.grad_dtype = d.grad_dtype;
   bare.matmul = d.matmul;
+  bare.fp8_swiglu_input = d.fp8_swiglu_input;
   bare.optimizer = d.optimizer;
   bare.moment_dtype = d.moment_dtype;
   bare.master_dtype = d.master_dtype;

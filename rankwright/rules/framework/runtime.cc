@@ -64,6 +64,7 @@ std::string_view find_unsupported_state(const plan::TrainingConfig& s) {
   if (s.job.optimizer != plan::Optimizer::adam) return "job.optimizer";
   if (s.job.moment_dtype != plan::Dtype::fp32) return "job.moment_dtype";
   if (s.job.master_dtype != plan::Dtype::fp32) return "job.master_dtype";
+  if (s.job.fp8_swiglu_input) return "job.fp8_swiglu_input";
   if (s.plan.offload.any()) return "parallelism.offload";
   return {};
 }
