@@ -9,6 +9,7 @@
 #include "rankwright/cost/estimate.h"
 #include "rankwright/cost/memory/offload_time.h"
 #include "rankwright/cost/memory/states.h"
+#include "rankwright/plan/encoder.h"
 #include "rankwright/rules/change.h"
 #include "rankwright/rules/fitting.h"
 #include "rankwright/rules/memory_verdict.h"
@@ -162,16 +163,51 @@ std::optional<Finding> check_idle_settings(const Subject& subject) {
 
 /// Reports what the estimate does not count of an encoder.
 std::optional<Finding> check_encoder(const Subject& subject) {
-  const model::Model& model = subject.config.model;
+  const plan::TrainingConfig& s = subject.config;
+  const model::Model& model = s.model;
   if (model.encoder_layers == 0 && model.encoder_parameters == 0) return std::nullopt;
-  const bool counted = model.encoder_parameters > 0;
-  return Finding{
-      .detail = counted ? fmt::format("{} parameters of the encoder are on the first stage; its "
-                                      "activations and its time are not estimated",
-                                      format_short_count(double(model.encoder_parameters)))
-                        : "unknown kind of encoder: only the text part is estimated",
-      .key = "model",
-      .hint = counted ? "" : "state encoder_parameters in the model file"};
+  if (model.encoder_parameters == 0)
+    return Finding{.detail = "unknown kind of encoder: only the text part is estimated",
+                   .key = "model",
+                   .hint = "state encoder_parameters in the model file"};
+  const std::string held = fmt::format("{} parameters of the encoder are on the first stage",
+                                       format_short_count(double(model.encoder_parameters)));
+  if (model.encoder.hidden == 0)
+    return Finding{.detail = held + "; its activations and its time are not estimated",
+                   .key = "model",
+                   .hint = "state encoder_hidden, encoder_ffn and encoder_heads in the model file"};
+  if (s.job.images == 0)
+    return Finding{.detail = held + "; no images are stated, so that it does not run",
+                   .key = "model",
+                   .hint = "job: {images: 1}"};
+  if (s.plan.tp == 1) return std::nullopt;
+  return Finding{.detail = held + "; its tensor-parallel collectives are not estimated",
+                 .key = "model"};
+}
+
+/// Reports images that the encoder cannot read, or whose tokens exceed the sequence.
+std::optional<Finding> check_images(const Subject& subject) {
+  const plan::TrainingConfig& s = subject.config;
+  if (s.job.images == 0) return std::nullopt;
+  const std::string key = "job.images";
+  if (s.model.encoder.hidden == 0)
+    return Finding{.detail = s.model.encoder_layers == 0
+                                 ? "the model has no encoder"
+                                 : "the shapes of the model's encoder are unknown",
+                   .key = key,
+                   .hint = "remove images, or use the config.json of a multimodal model"};
+  const i64 each = find_image_tokens(s);
+  if (each == 0)
+    return Finding{.detail = "the encoder takes images of any size",
+                   .key = key,
+                   .hint = "job: {image_tokens: 256}"};
+  if (s.job.images <= s.job.sequence / each) return std::nullopt;
+  return Finding{.detail = fmt::format("{} images of {} tokens each exceed a sequence of {}",
+                                       count(s.job.images), count(each), count(s.job.sequence)),
+                 .key = key,
+                 .hint = s.job.sequence >= each
+                             ? fmt::format("job: {{images: {}}}", s.job.sequence / each)
+                             : fmt::format("job: {{sequence: {}}}", each)};
 }
 
 std::optional<Finding> check_all_frozen(const Subject& subject) {
@@ -319,10 +355,10 @@ constexpr Rule kRules[] = {
      check_host},
     {{"RW0208", Severity::note, "the encoder is estimated in part",
       "A vision or audio encoder runs before the first layer. Its parameters, with gradients, "
-      "optimizer states and their traffic, are counted on the first pipeline stage. Its "
-      "activations "
-      "and its time are not.",
-      "Leave memory for the activations of images, or freeze the encoder: it then keeps none.", "",
+      "optimizer states and their traffic, are counted on the first pipeline stage. Its time and "
+      "its activations are counted if job.images states the images per sequence and the kind of "
+      "encoder is known; its tensor-parallel collectives are not.",
+      "State job.images. A frozen encoder runs forward only and keeps no activations.", "",
       "world_size: 8\n"
       "model: {name: vlm, architecture: llama, hidden: 2048, layers: 16, heads: 32, kv_heads: 8, "
       "ffn: 8192, vocab: 128256, encoder_parameters: 400000000, encoder_layers: 24}\n"
@@ -332,6 +368,20 @@ constexpr Rule kRules[] = {
      Target::any,
      Rule::When::without_violations,
      check_encoder},
+    {{"RW0210", Severity::error, "images do not fit the model or the sequence",
+      "The tokens of images are part of the sequence. Encoders have images of one size, or of any "
+      "size; the job then states image_tokens.",
+      "State fewer images or a longer sequence.", "",
+      "world_size: 8\n"
+      "model: {name: vlm, architecture: llama, hidden: 2048, layers: 16, heads: 32, kv_heads: 8, "
+      "ffn: 8192, vocab: 128256, encoder_parameters: 400000000, encoder_layers: 24, "
+      "encoder_hidden: 1024, encoder_ffn: 4096, encoder_heads: 16, encoder_image_tokens: 576}\n"
+      "cluster: dgx-a100 x 1\n"
+      "parallelism: {tp_size: 1, dp_size: 8, order: tp-dp-pp, zero_stage: 1}\n"
+      "job: {sequence: 2048, images: 4}\n"},
+     Target::any,
+     Rule::When::without_violations,
+     check_images},
     {{"RW0209", Severity::error, "frozen parts leave nothing to train",
       "`frozen` lists every part of the model: encoder, embedding, all layers and head.",
       "Remove a part from the list.", "",
