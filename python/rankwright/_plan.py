@@ -19,6 +19,8 @@ def plan(
     matmul=None,
     optimizer=None,
     doc_length=None,
+    images=None,
+    image_tokens=None,
     method=None,
     ref_model=None,
     fp8_swiglu_input=None,

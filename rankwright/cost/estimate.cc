@@ -6,6 +6,7 @@
 #include "rankwright/cost/bands/layout_distance.h"
 #include "rankwright/cost/rates.h"
 #include "rankwright/pipeline/order.h"
+#include "rankwright/plan/encoder.h"
 #include "rankwright/plan/frozen.h"
 #include "rankwright/plan/run_calibration.h"
 
@@ -123,7 +124,10 @@ Estimate estimate_closely(const plan::TrainingConfig& config,
 
 double mfu(const plan::TrainingConfig& config, Seconds step, model::FlopsConvention convention) {
   const double tokens = double(config.job.global_batch) * double(config.job.sequence);
-  const Flops work = tokens * count_token_flops(config, convention);
+  // Forward and, if it is trained, backward of the encoder (F9).
+  const Flops encoder = double(config.job.global_batch) * (trains_encoder(config) ? 3 : 1) *
+                        count_encoder_flops(config);
+  const Flops work = tokens * count_token_flops(config, convention) + encoder;
   const FlopsPerSecond max = double(config.world) * find_layer_peak(config);
   if (max.value <= 0 || step.value <= 0) return 0;
   return work / step / max;

@@ -1,10 +1,36 @@
 #include "rankwright/cost/layer_costs.h"
 
 #include "rankwright/plan/adapters.h"
+#include "rankwright/plan/encoder.h"
 #include "rankwright/plan/frozen.h"
 #include "rankwright/plan/messages.h"
 
 namespace rankwright::cost {
+namespace {
+
+/// Estimates one layer of the encoder on the images of a microbatch, with its part of the projector
+/// (L12). Its tensor-parallel collectives are not estimated.
+LayerTime estimate_encoder_time(const plan::TrainingConfig& config, const Rates& rates,
+                                const cluster::Calibration& calibration) {
+  const plan::TrainingConfig encoder = make_encoder_config(config);
+  const Links links = Links::none(encoder, calibration);
+  const TensorComm tensor(encoder, links, calibration);
+  LayerTime time = estimate_layer_time(encoder, encoder.model.runs.front().layer, rates, links,
+                                       tensor, calibration);
+  const double tokens = double(encoder.plan.micro_batch) * double(find_image_tokens(config));
+  const Flops work{2 * tokens * double(config.model.encoder.projector) /
+                   double(config.plan.tp * config.model.encoder_layers)};
+  const Seconds projector = work / rates.half;
+  time.forward.matmul += projector;
+  if (time.runs_backward) {
+    time.input.matmul += projector;
+    time.weight.matmul += projector;
+  }
+  time.recompute(config.plan);
+  return time;
+}
+
+}  // namespace
 
 LayerCosts estimate_layer_costs(const plan::TrainingConfig& config, const Links& links,
                                 const cluster::Calibration& calibration) {
@@ -37,6 +63,10 @@ LayerCosts estimate_layer_costs(const plan::TrainingConfig& config, const Links&
     prices.projection = estimate_projection_time(config, prices.rates, links, tensor, calibration);
     prices.mtp = prices.projection;
     prices.mtp += prices.embedding;
+  }
+  if (runs_encoder(config)) {
+    prices.encoder = estimate_encoder_time(config, prices.rates, calibration);
+    prices.encoder_layers = config.model.encoder_layers;
   }
   prices.sends = estimate_send_times(config, links);
   return prices;

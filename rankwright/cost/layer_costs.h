@@ -31,6 +31,8 @@ struct LayerCosts {
   EmbeddingHeadTime head{}, embedding{};
   EmbeddingHeadTime mtp{};         // an MTP module without its layer: embedding and projection
   EmbeddingHeadTime projection{};  // its projection alone
+  LayerTime encoder{};             // one of the encoder's layers, on the images of the microbatch
+  i64 encoder_layers = 0;          // 0 without images
   /// X2: one activation or gradient to the adjacent stage, by the number of MTP modules before it,
   /// whose outputs are sent along. Empty without a pipeline.
   std::vector<Seconds> sends{};
@@ -41,6 +43,7 @@ struct LayerCosts {
   /// Switches to the recomputation policy of a plan.
   void recompute(const plan::Plan& plan) {
     for (LayerKindCost& kind : kinds) kind.time.recompute(plan);
+    if (encoder_layers > 0) encoder.recompute(plan);
   }
 };
 

@@ -9,6 +9,7 @@
 #include "rankwright/cost/memory/states.h"
 #include "rankwright/pipeline/order.h"
 #include "rankwright/plan/adapters.h"
+#include "rankwright/plan/encoder.h"
 #include "rankwright/plan/frozen.h"
 #include "rankwright/plan/messages.h"
 #include "rankwright/plan/shares.h"
@@ -55,6 +56,7 @@ struct Parts {
     Seconds again{};  // recomputation
   };
   std::vector<Layer> layers{};  // by kind
+  Layer encoder{};              // all its layers
   pipeline::StageTimes embedding{}, heads{}, mtp{};
   Seconds projection{};  // forward of an MTP module's projection
 };
@@ -204,6 +206,8 @@ Parts StageEstimator::all_parts() const {
   Parts parts{.embedding = sums(prices_.embedding),
               .mtp = sums(prices_.mtp),
               .projection = prices_.projection.forward.total()};
+  add(parts.encoder.passes, double(prices_.encoder_layers), sums(prices_.encoder));
+  parts.encoder.again = prices_.encoder_layers * prices_.encoder.again.total();
   add(parts.heads, double(1 + mtp_), sums(prices_.head));
   parts.layers.reserve(kinds().size());
   for (const LayerKindCost& kind : kinds())
@@ -219,6 +223,8 @@ Parts StageEstimator::computed_parts() const {
   Parts parts{.embedding = sums(prices_.embedding),
               .mtp = sums(prices_.mtp),
               .projection = prices_.projection.forward.compute()};
+  add(parts.encoder.passes, double(prices_.encoder_layers), sums(prices_.encoder));
+  parts.encoder.again = prices_.encoder_layers * prices_.encoder.again.compute();
   add(parts.heads, double(1 + mtp_), sums(prices_.head));
   for (const LayerKindCost& kind : kinds())
     parts.layers.push_back({sums(kind.time), kind.time.again.compute()});
@@ -247,6 +253,13 @@ StageEstimator::Sum StageEstimator::sum(const plan::Stage& stage, i64 first, i64
   for (std::size_t k = 0; k < kinds().size(); ++k)
     add_layers(k, kinds()[k].layers_in(stage, first), false);
   add_layers(kinds().size() - 1, stage.mtp, true);
+  if (stage.embedding && prices_.encoder_layers > 0) {
+    add(sum.time, 1, parts.encoder.passes);
+    if (recomputes_encoder(plan_)) {
+      again_time += parts.encoder.again;
+      sum.again += double(prices_.encoder_layers) * prices_.encoder.again;
+    }
+  }
   sum.time.input += again_time;
   if (stage.embedding) add(sum.time, 1, parts.embedding);
   if (stage.loss) add(sum.time, 1, parts.heads);
@@ -328,6 +341,9 @@ void StageEstimator::add_stages() {
     passes_ += count * kind.time.input;
     passes_ += count * kind.time.weight;
   }
+  const double encoders = double(prices_.encoder_layers);
+  for (const Pass& each : {prices_.encoder.forward, prices_.encoder.input, prices_.encoder.weight})
+    if (encoders > 0) passes_ += encoders * each;
   // The data-parallel traffic is that of trained parameters; under LoRA all ranks have few.
   const bool by_trained = config_.model.frozen.any() && !config_.job.frozen();
   const auto count = [&](const RankWork& on) {
@@ -488,7 +504,8 @@ Seconds min_time(const plan::TrainingConfig& config, const cluster::Calibration&
   const auto total = [](const auto& time) {
     return time.forward.total() + time.input.total() + time.weight.total();
   };
-  Seconds once = double(1 + mtp) * total(prices.head) + total(prices.embedding);
+  Seconds once = double(1 + mtp) * total(prices.head) + total(prices.embedding) +
+                 double(prices.encoder_layers) * total(prices.encoder);
   for (const LayerKindCost& kind : prices.kinds) {
     const i64 count = kind.end - kind.first + (&kind == &prices.kinds.back() ? mtp : 0);
     once += double(count) * (total(kind.time) + (again ? kind.time.again.total() : Seconds{}));

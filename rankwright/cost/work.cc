@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "rankwright/model/flops.h"
+#include "rankwright/plan/encoder.h"
 
 namespace rankwright::cost {
 namespace {
@@ -14,6 +15,11 @@ Flops mtp_flops(const plan::TrainingConfig& config) {
   const model::Model& model = config.model;
   const Flops projection{2 * 2 * double(model.hidden) * double(model.hidden)};
   return projection + forward_flops(model, model.runs.back().layer, config.job.attended());
+}
+
+/// Returns the FLOPs of the encoder per token of the sequence.
+Flops encoder_flops(const plan::TrainingConfig& config) {
+  return count_encoder_flops(config) / config.job.sequence;
 }
 
 /// Returns the fraction of a stage's work that one rank does.
@@ -48,6 +54,7 @@ std::vector<Flops> work(const plan::TrainingConfig& config) {
     Flops sum = on_rank.mtp * mtp_flops(config);
     for (const model::LayerRun& run : on_rank.runs)
       sum += run.count * forward_flops(config.model, run.layer, config.job.attended());
+    if (on_rank.embedding) sum += encoder_flops(config);
     if (on_rank.loss) sum += heads * head_forward_flops(config.model);
     by_rank.push_back(share_of_stage(config) * sum);
   }
@@ -63,6 +70,7 @@ double imbalance(const std::vector<Flops>& work) {
 split::SplitTask make_split_task(const plan::TrainingConfig& config) {
   const i64 modules = count_mtp_modules(config);
   split::SplitTask task{
+      .embedding = {.weight = encoder_flops(config).value},
       .mtp = {.weight = mtp_flops(config).value},
       .mtp_modules = modules,
       .head = {.weight = ((1 + modules) * head_forward_flops(config.model)).value}};

@@ -355,6 +355,8 @@ TEST(PlanYaml, ConfigThatSetsEveryKey_WritesEveryKey) {
   config.job.fp8_swiglu_input = true;
   config.job.lora_rank = 16;
   config.job.doc_length = 512;
+  config.job.images = 3;
+  config.job.image_tokens = 64;
   config.job.method = plan::Method::grpo;
   config.job.ref_model = true;
   config.job.lora_modules.k_proj = false;

@@ -240,6 +240,10 @@ constexpr ConfigKey kRows[] = {
        return s.job.doc_length > 0 ? number(s.job.doc_length) : std::string("none");
      },
      [](const plan::TrainingConfig& s) { return s.job.doc_length > 0; }},
+    {"job.images", [](const plan::TrainingConfig& s) { return number(s.job.images); },
+     [](const plan::TrainingConfig& s) { return s.job.images > 0; }},
+    {"job.image_tokens", [](const plan::TrainingConfig& s) { return number(s.job.image_tokens); },
+     [](const plan::TrainingConfig& s) { return s.job.image_tokens > 0; }},
     {"job.method", job<&plan::Job::method>,
      [](const plan::TrainingConfig& s) { return s.job.method != plan::Method::lm; }},
     {"job.ref_model",

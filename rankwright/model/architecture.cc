@@ -47,6 +47,13 @@ constexpr ShapeField kFields[] = {
     {"norms", &Shapes::norms},
     {"encoder_parameters", &Shapes::encoder_parameters},
     {"encoder_layers", &Shapes::encoder_layers},
+    {"encoder_hidden", &Shapes::encoder_hidden},
+    {"encoder_ffn", &Shapes::encoder_ffn},
+    {"encoder_heads", &Shapes::encoder_heads},
+    {"encoder_matrices", &Shapes::encoder_matrices},
+    {"encoder_merge", &Shapes::encoder_merge},
+    {"encoder_projector", &Shapes::encoder_projector},
+    {"encoder_image_tokens", &Shapes::encoder_image_tokens},
 };
 
 constexpr ShapeFlag kFlags[] = {
@@ -69,6 +76,17 @@ std::string_view field_name(i64 Shapes::*member) {
     if (field.member == member) return field.name;
   return {};
 }
+
+/// The largest value of a shape.
+struct Limit {
+  i64 Shapes::*member;
+  i64 max;
+};
+constexpr Limit kEncoderLimits[] = {
+    {&Shapes::encoder_hidden, kMaxEncoderWidth}, {&Shapes::encoder_ffn, kMaxEncoderWidth},
+    {&Shapes::encoder_heads, kMaxEncoderWidth},  {&Shapes::encoder_matrices, 3},
+    {&Shapes::encoder_merge, kMaxEncoderMerge},  {&Shapes::encoder_image_tokens, kMaxImageTokens},
+};
 
 using Fault = std::optional<Diagnostic>;
 
@@ -122,6 +140,11 @@ Fault check_ranges(const Shapes& s) {
       return too_large(field.name, fmt::format("{} is {}: it must be from 0 to {} (2^50)",
                                                field.name, n, count(kMaxCount)));
   }
+  for (const Limit& limit : kEncoderLimits)
+    if (s.*limit.member > limit.max)
+      return too_large(field_name(limit.member),
+                       fmt::format("{} is {}: the limit is {}", field_name(limit.member),
+                                   count(s.*limit.member), count(limit.max)));
   if (s.sparse_every < 1) return too_large("sparse_every", "sparse_every must be at least 1");
   if (s.layers > kMaxLayers)
     return too_large("layers", fmt::format("{} layers exceed the limit of {}", count(s.layers),
@@ -173,6 +196,36 @@ Fault check_required(const Shapes& s, const Architecture& a) {
       return bad_shapes(s, field_name(member),
                         fmt::format("{} needs '{}'", a.name, field_name(member)));
   return {};
+}
+
+/// Checks the shapes of an encoder, if they are stated.
+Fault check_encoder(const Shapes& s) {
+  if (s.encoder_hidden == 0) return {};
+  for (i64 Shapes::*const member : {&Shapes::encoder_parameters, &Shapes::encoder_layers,
+                                    &Shapes::encoder_ffn, &Shapes::encoder_heads})
+    if (s.*member == 0)
+      return bad_shapes(
+          s, field_name(member),
+          fmt::format("an encoder with encoder_hidden needs '{}'", field_name(member)));
+  if (!divides(s.encoder_heads, s.encoder_hidden))
+    return bad_shapes(s, "encoder_heads",
+                      fmt::format("{} heads do not divide the encoder's hidden size of {}",
+                                  count(s.encoder_heads), count(s.encoder_hidden)));
+  if (s.encoder_matrices == 1)
+    return bad_shapes(s, "encoder_matrices", "a feed-forward has 2 matrices, or 3 if it is gated");
+  return {};
+}
+
+/// Returns the shapes of an encoder with defaults filled in.
+Encoder make_encoder(const Shapes& s) {
+  if (s.encoder_hidden == 0) return {};
+  return {.hidden = s.encoder_hidden,
+          .ffn = s.encoder_ffn,
+          .heads = s.encoder_heads,
+          .matrices = s.encoder_matrices == 0 ? 2 : s.encoder_matrices,
+          .merge = s.encoder_merge == 0 ? 1 : s.encoder_merge,
+          .projector = s.encoder_projector,
+          .image_tokens = s.encoder_image_tokens};
 }
 
 Fault check_consistent(const Shapes& s, const Architecture& a) {
@@ -364,6 +417,7 @@ Result<Model> build(const Shapes& shapes) {
   if (const Fault fault = check_pattern(s, *a, shapes.pattern.size())) return fail(*fault);
   if (const Fault fault = check_required(s, *a)) return fail(*fault);
   if (const Fault fault = check_consistent(s, *a)) return fail(*fault);
+  if (const Fault fault = check_encoder(s)) return fail(*fault);
   if (const Fault fault = check_parameter_count(s, *a)) return fail(*fault);
   return Model{.name = s.name,
                .architecture = s.architecture,
@@ -378,7 +432,8 @@ Result<Model> build(const Shapes& shapes) {
                .max_sequence = s.max_sequence > 0 ? s.max_sequence : s.positions,
                .embedding_norms = a->embedding_norm ? 1 : 0,
                .encoder_parameters = s.encoder_parameters,
-               .encoder_layers = s.encoder_layers};
+               .encoder_layers = s.encoder_layers,
+               .encoder = make_encoder(s)};
 }
 
 }  // namespace rankwright::model

@@ -40,6 +40,8 @@ struct Shapes {
   i64 linear_heads = 0, linear_dim = 0, linear_key_heads = 0, linear_key_dim = 0, linear_conv = 0;
   i64 norms = 0;                                   // per layer; 0 for the family's number
   i64 encoder_parameters = 0, encoder_layers = 0;  // of an encoder in front, with its projector
+  i64 encoder_hidden = 0, encoder_ffn = 0, encoder_heads = 0, encoder_matrices = 0;
+  i64 encoder_merge = 0, encoder_projector = 0, encoder_image_tokens = 0;  // as in Encoder
   // Overrides of the family's defaults:
   std::optional<bool> tied{};
   std::optional<bool> qkv_bias{};
@@ -107,6 +109,10 @@ std::span<const Architecture> architectures();
 const Architecture* find_architecture(std::string_view name);
 
 inline constexpr i64 kMaxLayers = 8192;
+// Limits of an encoder's shapes, so that no product of them exceeds 64 bits.
+inline constexpr i64 kMaxEncoderWidth = i64{1} << 23;
+inline constexpr i64 kMaxEncoderMerge = i64{1} << 12;
+inline constexpr i64 kMaxImageTokens = i64{1} << 24;
 
 /// Builds a Model from its shapes. Fails with RW0914 if a shape is missing or contradicts another,
 /// and with RW0904 if the model is too large (more than kMaxLayers layers or about kMaxCount

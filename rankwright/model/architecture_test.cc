@@ -54,6 +54,25 @@ TEST(Build, GroupLimitedRouting_IsChecked) {
   EXPECT_EQ(build(s)->layer(0).ffn.groups, 0);
 }
 
+TEST(Build, Encoder_HasDefaultsAndIsChecked) {
+  Shapes s = kSmall;
+  s.encoder_parameters = 1000;
+  s.encoder_layers = 2;
+  EXPECT_EQ(build(s)->encoder, Encoder{});  // shapes not known
+  s.encoder_hidden = 32;
+  EXPECT_EQ(error_of(s).key, "encoder_ffn");
+  s.encoder_ffn = 64;
+  s.encoder_heads = 3;
+  EXPECT_EQ(error_of(s).key, "encoder_heads");
+  s.encoder_heads = 4;
+  EXPECT_EQ(build(s)->encoder.matrices, 2);
+  EXPECT_EQ(build(s)->encoder.merge, 1);
+  s.encoder_matrices = 1;
+  EXPECT_EQ(error_of(s).key, "encoder_matrices");
+  s.encoder_matrices = 4;
+  EXPECT_EQ(error_of(s).code, "RW0904");
+}
+
 TEST(Build, UnstatedShapes_GetDefaults) {
   const Model model = *build(kSmall);
   EXPECT_EQ(model.layers(), 4);

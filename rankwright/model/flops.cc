@@ -64,7 +64,7 @@ Flops count_causal(const Model& model, i64 sequence) {
 /// visits and a tied head's matmul counts.
 Flops count_full(const Model& model, i64 sequence) {
   const Parameters all = count_parameters(model);
-  // The FLOPs of an encoder are not counted (F8).
+  // The FLOPs of an encoder are per image (F9).
   double weights = double(count_active_parameters(model) - all.embedding - all.encoder);
   if (model.tied) weights += head_weights(model);
   double products = 0;
@@ -96,6 +96,7 @@ std::string_view name(FlopsConvention convention) {
 // is the length of one.
 double compute_score_length(const Attention& attention, i64 sequence) {
   const double s = double(sequence);
+  if (!attention.causal) return 2 * s;
   if (attention.index_topk > 0) return windowed_length(double(attention.index_topk), s);
   if (attention.window == 0 || attention.window >= sequence) return s;
   if (!attention.chunked) return windowed_length(double(attention.window), s);
@@ -140,6 +141,15 @@ Flops forward_flops(const Model& model, const Layer& layer, i64 sequence) {
 }
 
 Flops head_forward_flops(const Model& model) { return Flops{2 * head_weights(model)}; }
+
+Flops encoder_forward_flops(const Model& model, i64 image_tokens) {
+  const Encoder& e = model.encoder;
+  const double tokens = double(image_tokens), patches = tokens * double(e.merge);
+  const double hidden = double(e.hidden), layers = double(model.encoder_layers);
+  const double weights = hidden * (4 * hidden + double(e.matrices) * double(e.ffn));
+  return Flops{layers * patches * (2 * weights + 4 * patches * hidden) +
+               2 * tokens * double(e.projector)};
+}
 
 Flops training_flops_per_token(const Model& model, i64 sequence, FlopsConvention convention) {
   switch (convention) {

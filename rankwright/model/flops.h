@@ -19,7 +19,8 @@ enum class FlopsConvention : unsigned char {
 std::string_view name(FlopsConvention);
 
 /// Returns the length of full causal attention that costs as much per token as this attention at
-/// sequence length `sequence` (F5): `sequence` itself, or less with a window, chunks or an indexer.
+/// sequence length `sequence` (F5): `sequence` itself, or less with a window, chunks or an indexer;
+/// twice that if it is not causal.
 double compute_score_length(const Attention& attention, i64 sequence);
 
 /// Returns the forward FLOPs per token of the part between the projections of attention: the two
@@ -44,6 +45,10 @@ Flops forward_flops(const Model& model, const Layer& layer, i64 sequence);
 
 /// Returns the forward FLOPs per token of the output head (F4).
 Flops head_forward_flops(const Model& model);
+
+/// Returns the forward FLOPs of the encoder on one image of `image_tokens` tokens (F9), without its
+/// patch embedding; 0 if its shapes are not known.
+Flops encoder_forward_flops(const Model& model, i64 image_tokens);
 
 /// Returns the forward and backward FLOPs per token: F1 = 3 (sum of F3 over the layers + F4), F2 =
 /// 6 (N - embedding) + 12 L H d s, where N counts the parameters that one token visits. Includes

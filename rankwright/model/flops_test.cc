@@ -163,5 +163,32 @@ RC_GTEST_PROP(TrainingFlops, Causal_IsThreeTimesTheForwardOfAllLayers, ()) {
   RC_ASSERT(training_flops_per_token(model, sequence, kFull).value > causal);
 }
 
+// CLIP ViT-L/14 on an image of 336 x 336, 24 x 24 = 576 patches. Per patch and layer 2 x (4 x
+// 1024^2
+// + 2 x 1024 x 4096) = 25,165,824 FLOPs in matmuls and 4 x 576 x 1024 = 2,359,296 in attention,
+// which is not causal; 24 layers of 576 patches: 380,507,258,880. LLaVA's projector to 4096 has
+// 1024 x 4096 + 4096^2 weights: 2 x 576 x 20,971,520 = 24,159,191,040.
+TEST(EncoderFlops, MatchTheWorkedExample) {
+  const Model model{.encoder_layers = 24,
+                    .encoder = {.hidden = 1024,
+                                .ffn = 4096,
+                                .heads = 16,
+                                .matrices = 2,
+                                .merge = 1,
+                                .projector = 1024 * 4096 + 4096 * 4096,
+                                .image_tokens = 576}};
+  EXPECT_EQ(encoder_forward_flops(model, 576).value, 380'507'258'880.0 + 24'159'191'040.0);
+  EXPECT_EQ(encoder_forward_flops(Model{}, 576).value, 0);
+}
+
+// Four patches per token: four times the patches, and as many tokens through the projector.
+TEST(EncoderFlops, CountPatchesBeforeTheyAreJoined) {
+  Model model{.encoder_layers = 24, .encoder = {.hidden = 1024, .ffn = 4096, .matrices = 2}};
+  model.encoder.merge = 4;
+  const Flops joined = encoder_forward_flops(model, 144);
+  model.encoder.merge = 1;
+  EXPECT_EQ(joined, encoder_forward_flops(model, 576));
+}
+
 }  // namespace flops_test
 }  // namespace rankwright::model

@@ -40,6 +40,7 @@ struct Attention {
   i64 state = 0;           // recurrences: width of a head's key
   i64 conv = 0;            // recurrences: taps of the convolution over time; 0 without
   bool conv_bias = false;
+  bool causal = true;  // false: a token also attends to those after it (encoders)
 
   /// Returns whether the layer keeps a state of fixed size instead of all keys and values.
   bool recurrent() const {
@@ -117,6 +118,18 @@ struct FrozenParts {
 /// Returns the parts as a plan file lists them: "embedding, layers 0-15".
 std::string show(const FrozenParts& parts);
 
+/// The shapes of an encoder of images, whose layers are alike. All 0 if only its parameters are
+/// known. It cuts an image into patches, and joins `merge` of them into a token of the model.
+struct Encoder {
+  i64 hidden = 0, ffn = 0, heads = 0;
+  i64 matrices = 0;   // per feed-forward: 3 gated, 2 plain
+  i64 merge = 0;      // patches per token
+  i64 projector = 0;  // weights that each token is multiplied with, from patches to Model::hidden
+  i64 image_tokens = 0;  // tokens per image; 0 if images have any size
+
+  friend bool operator==(const Encoder&, const Encoder&) = default;
+};
+
 struct Model {
   std::string name{};
   std::string architecture{};  // its row in architecture.h
@@ -131,8 +144,9 @@ struct Model {
   i64 max_sequence = 0;     // longest sequence that the model was made for; 0 if not stated
   i64 embedding_norms = 0;  // norms right after the embedding (bloom: 1)
   // A vision or audio encoder in front of the first layer: the parameters of all its parts, with
-  // the projector to `hidden`, and its layers. Its work and activations are not modeled.
+  // the projector to `hidden`, its layers, and their shapes.
   i64 encoder_parameters = 0, encoder_layers = 0;
+  Encoder encoder{};
   FrozenParts frozen{};  // set by freeze(), which marks the layers, too
 
   i64 layers() const;             // without MTP

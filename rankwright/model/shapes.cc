@@ -176,6 +176,13 @@ std::optional<Shapes> derive_shapes(const Model& model) {
            .norms = norms == family->norms ? 0 : norms,
            .encoder_parameters = model.encoder_parameters,
            .encoder_layers = model.encoder_layers,
+           .encoder_hidden = model.encoder.hidden,
+           .encoder_ffn = model.encoder.ffn,
+           .encoder_heads = model.encoder.heads,
+           .encoder_matrices = model.encoder.matrices,
+           .encoder_merge = model.encoder.merge,
+           .encoder_projector = model.encoder.projector,
+           .encoder_image_tokens = model.encoder.image_tokens,
            .tied = override_if_differs(model.tied, family->tied),
            .norm_bias = override_if_differs(model.norm_bias, family->norm_bias),
            .head_bias = override_if_differs(model.head_bias, family->head_bias)};

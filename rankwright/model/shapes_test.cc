@@ -64,5 +64,24 @@ RC_GTEST_PROP(ShapesOf, RandomModels_RoundTrip, ()) {
   RC_ASSERT(*build(*shapes) == *model);
 }
 
+RC_GTEST_PROP(ShapesOf, Encoders_RoundTrip, ()) {
+  const auto any = [](i64 min, i64 max) { return *rc::gen::inRange<i64>(min, max + 1); };
+  Shapes s = random_shapes();
+  s.encoder_parameters = any(1, 1'000'000);
+  s.encoder_layers = any(1, 9);
+  s.encoder_hidden = 32;
+  s.encoder_ffn = any(1, 99);
+  s.encoder_heads = 1 << any(0, 5);
+  s.encoder_matrices = *rc::gen::elementOf(std::vector<i64>{0, 2, 3});
+  s.encoder_merge = any(0, 16);
+  s.encoder_projector = any(0, 1'000'000);
+  s.encoder_image_tokens = any(0, 999);
+  const Result<Model> model = build(s);
+  RC_ASSERT(model.has_value());
+  const std::optional<Shapes> shapes = derive_shapes(*model);
+  RC_ASSERT(shapes.has_value());
+  RC_ASSERT(*build(*shapes) == *model);
+}
+
 }  // namespace shapes_test
 }  // namespace rankwright::model

@@ -1,8 +1,10 @@
-// RW0125 and RW0127: formats that the device does not compute in, and exchanges between
-// context-parallel ranks that are not modeled.
+// Faults of a job that hold for every layout, so that `plan` refuses it: formats that the device
+// does not compute in, exchanges between context-parallel ranks that are not modeled, frozen parts
+// that leave nothing to train, and images that the model cannot read.
 #include <fmt/format.h>
 
 #include "rankwright/base/format.h"
+#include "rankwright/plan/encoder.h"
 #include "rankwright/rules/change.h"
 #include "rankwright/rules/rule.h"
 
@@ -56,6 +58,38 @@ Finding describe_split_recurrence(const plan::TrainingConfig& s) {
       .hint = "cp_size: 1"};
 }
 
+/// Reports images that the encoder cannot read, or whose tokens exceed the sequence.
+std::optional<Finding> check_images(const Subject& subject) {
+  const plan::TrainingConfig& s = subject.config;
+  if (s.job.images == 0) return std::nullopt;
+  const std::string key = "job.images";
+  if (s.model.encoder.hidden == 0)
+    return Finding{.detail = s.model.encoder_layers == 0
+                                 ? "the model has no encoder"
+                                 : "the shapes of the model's encoder are unknown",
+                   .key = key,
+                   .hint = "remove images, or use the config.json of a multimodal model"};
+  const i64 each = find_image_tokens(s);
+  if (each == 0)
+    return Finding{.detail = "the encoder takes images of any size",
+                   .key = key,
+                   .hint = "job: {image_tokens: 256}"};
+  if (s.job.images <= s.job.sequence / each) return std::nullopt;
+  return Finding{.detail = fmt::format("{} images of {} tokens each exceed a sequence of {}",
+                                       count(s.job.images), count(each), count(s.job.sequence)),
+                 .key = key,
+                 .hint = s.job.sequence >= each
+                             ? fmt::format("job: {{images: {}}}", s.job.sequence / each)
+                             : fmt::format("job: {{sequence: {}}}", each)};
+}
+
+std::optional<Finding> check_all_frozen(const Subject& subject) {
+  if (!is_all_frozen(subject.config.model)) return std::nullopt;
+  return Finding{.detail = fmt::format("frozen: [{}]", show(subject.config.model.frozen)),
+                 .key = "job.frozen",
+                 .hint = "freeze fewer parts"};
+}
+
 constexpr Rule kRules[] = {
     {{"RW0125", Severity::error, "the GPU does not support this number format",
       "Frameworks refuse to start. Transformer Engine needs compute capability 8.9 for fp8 and "
@@ -84,6 +118,31 @@ constexpr Rule kRules[] = {
      Target::any,
      Rule::When::without_violations,
      when<splits_recurrence, describe_split_recurrence>},
+    {{"RW0209", Severity::error, "frozen parts leave nothing to train",
+      "`frozen` lists every part of the model: encoder, embedding, all layers and head.",
+      "Remove a part from the list.", "",
+      "world_size: 8\n"
+      "model: llama-3.2-1b\n"
+      "cluster: dgx-a100 x 1\n"
+      "parallelism: {tp_size: 1, dp_size: 8, order: tp-dp-pp, zero_stage: 1}\n"
+      "job: {sequence: 2048, frozen: [embedding, layers 0-15, head]}\n"},
+     Target::any,
+     Rule::When::without_violations,
+     check_all_frozen},
+    {{"RW0210", Severity::error, "images do not fit the model or the sequence",
+      "The tokens of images are part of the sequence. Encoders have images of one size, or of any "
+      "size; the job then states image_tokens.",
+      "State fewer images or a longer sequence.", "",
+      "world_size: 8\n"
+      "model: {name: vlm, architecture: llama, hidden: 2048, layers: 16, heads: 32, kv_heads: 8, "
+      "ffn: 8192, vocab: 128256, encoder_parameters: 400000000, encoder_layers: 24, "
+      "encoder_hidden: 1024, encoder_ffn: 4096, encoder_heads: 16, encoder_image_tokens: 576}\n"
+      "cluster: dgx-a100 x 1\n"
+      "parallelism: {tp_size: 1, dp_size: 8, order: tp-dp-pp, zero_stage: 1}\n"
+      "job: {sequence: 2048, images: 4}\n"},
+     Target::any,
+     Rule::When::without_violations,
+     check_images},
 };
 
 }  // namespace

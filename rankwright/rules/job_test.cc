@@ -55,5 +55,25 @@ TEST(JobRules, ContextParallelRecurrence_IsAnError) {
   EXPECT_EQ(fault->code, "RW0127");
 }
 
+TEST(JobRules, FrozenPartsThatLeaveNothing_AreAnError) {
+  EXPECT_EQ(fault_of("dgx-h100", "{sequence: 2048, frozen: [embedding, layers 0-15, head]}"),
+            "RW0209");
+  EXPECT_EQ(fault_of("dgx-h100", "{sequence: 2048, frozen: [embedding, layers 0-14, head]}"), "");
+}
+
+// 3 x 576 tokens are less than 2,048, and 4 x 576 more.
+TEST(JobRules, ImagesBeyondTheSequence_AreAnError) {
+  const std::string model =
+      "{architecture: llama, hidden: 2048, layers: 16, heads: 32, ffn: 8192, vocab: 32000, "
+      "encoder_parameters: 400000000, encoder_layers: 24, encoder_hidden: 1024, encoder_ffn: 4096, "
+      "encoder_heads: 16";
+  const std::string sized = model + ", encoder_image_tokens: 576}";
+  EXPECT_EQ(fault_of("dgx-h100", "{sequence: 2048, images: 3}", sized), "");
+  EXPECT_EQ(fault_of("dgx-h100", "{sequence: 2048, images: 4}", sized), "RW0210");
+  EXPECT_EQ(fault_of("dgx-h100", "{sequence: 2048, images: 4, image_tokens: 512}", sized), "");
+  EXPECT_EQ(fault_of("dgx-h100", "{sequence: 2048, images: 1}", model + "}"), "RW0210");
+  EXPECT_EQ(fault_of("dgx-h100", "{sequence: 2048, images: 1}"), "RW0210");  // no encoder
+}
+
 }  // namespace job_test
 }  // namespace rankwright::rules

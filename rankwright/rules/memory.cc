@@ -162,23 +162,26 @@ std::optional<Finding> check_idle_settings(const Subject& subject) {
 
 /// Reports what the estimate does not count of an encoder.
 std::optional<Finding> check_encoder(const Subject& subject) {
-  const model::Model& model = subject.config.model;
+  const plan::TrainingConfig& s = subject.config;
+  const model::Model& model = s.model;
   if (model.encoder_layers == 0 && model.encoder_parameters == 0) return std::nullopt;
-  const bool counted = model.encoder_parameters > 0;
-  return Finding{
-      .detail = counted ? fmt::format("{} parameters of the encoder are on the first stage; its "
-                                      "activations and its time are not estimated",
-                                      format_short_count(double(model.encoder_parameters)))
-                        : "unknown kind of encoder: only the text part is estimated",
-      .key = "model",
-      .hint = counted ? "" : "state encoder_parameters in the model file"};
-}
-
-std::optional<Finding> check_all_frozen(const Subject& subject) {
-  if (!is_all_frozen(subject.config.model)) return std::nullopt;
-  return Finding{.detail = fmt::format("frozen: [{}]", show(subject.config.model.frozen)),
-                 .key = "job.frozen",
-                 .hint = "freeze fewer parts"};
+  if (model.encoder_parameters == 0)
+    return Finding{.detail = "unknown kind of encoder: only the text part is estimated",
+                   .key = "model",
+                   .hint = "state encoder_parameters in the model file"};
+  const std::string held = fmt::format("{} parameters of the encoder are on the first stage",
+                                       format_short_count(double(model.encoder_parameters)));
+  if (model.encoder.hidden == 0)
+    return Finding{.detail = held + "; its activations and its time are not estimated",
+                   .key = "model",
+                   .hint = "state encoder_hidden, encoder_ffn and encoder_heads in the model file"};
+  if (s.job.images == 0)
+    return Finding{.detail = held + "; no images are stated, so that it does not run",
+                   .key = "model",
+                   .hint = "job: {images: 1}"};
+  if (s.plan.tp == 1) return std::nullopt;
+  return Finding{.detail = held + "; its tensor-parallel collectives are not estimated",
+                 .key = "model"};
 }
 
 std::optional<Finding> check_replicated_optimizer(const Subject& subject) {
@@ -319,10 +322,10 @@ constexpr Rule kRules[] = {
      check_host},
     {{"RW0208", Severity::note, "the encoder is estimated in part",
       "A vision or audio encoder runs before the first layer. Its parameters, with gradients, "
-      "optimizer states and their traffic, are counted on the first pipeline stage. Its "
-      "activations "
-      "and its time are not.",
-      "Leave memory for the activations of images, or freeze the encoder: it then keeps none.", "",
+      "optimizer states and their traffic, are counted on the first pipeline stage. Its time and "
+      "its activations are counted if job.images states the images per sequence and the kind of "
+      "encoder is known; its tensor-parallel collectives are not.",
+      "State job.images. A frozen encoder runs forward only and keeps no activations.", "",
       "world_size: 8\n"
       "model: {name: vlm, architecture: llama, hidden: 2048, layers: 16, heads: 32, kv_heads: 8, "
       "ffn: 8192, vocab: 128256, encoder_parameters: 400000000, encoder_layers: 24}\n"
@@ -332,17 +335,6 @@ constexpr Rule kRules[] = {
      Target::any,
      Rule::When::without_violations,
      check_encoder},
-    {{"RW0209", Severity::error, "frozen parts leave nothing to train",
-      "`frozen` lists every part of the model: encoder, embedding, all layers and head.",
-      "Remove a part from the list.", "",
-      "world_size: 8\n"
-      "model: llama-3.2-1b\n"
-      "cluster: dgx-a100 x 1\n"
-      "parallelism: {tp_size: 1, dp_size: 8, order: tp-dp-pp, zero_stage: 1}\n"
-      "job: {sequence: 2048, frozen: [embedding, layers 0-15, head]}\n"},
-     Target::any,
-     Rule::When::without_violations,
-     check_all_frozen},
 };
 
 }  // namespace

@@ -59,7 +59,9 @@ plan::Stages StageSplitCache::stages(const plan::TrainingConfig& config,
     heaviest = std::max(heaviest, kinds.back());
   }
   const auto units = [&](Seconds time) { return i64(std::llround(kUnits * (time / heaviest))); };
-  const i64 embedding = units(total(prices.embedding));
+  const Seconds encoder =
+      double(prices.encoder_layers) * (total(prices.encoder) + prices.encoder.again.total());
+  const i64 embedding = units(total(prices.embedding) + encoder);
   const i64 head = units(double(1 + mtp) * total(prices.head));
   std::vector<i64> weights;
   for (const Seconds& kind : kinds) weights.push_back(units(kind));

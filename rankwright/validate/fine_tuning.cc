@@ -66,6 +66,8 @@ void read_fine_tuning(const RunRow& row, Run& run) {
   if (const auto index = find_name(plan::loss_names(), row.text("loss")))
     config.software.loss = plan::Loss(*index);
   read_offload(row, config.plan.offload);
+  run.measured_slowdown = row.number("measured_slowdown").value_or(0);
+  run.measured_base = Seconds{row.number("base_step_s").value_or(0)};
   for (const MemoryFigure figure :
        {MemoryFigure::allocated, MemoryFigure::reserved, MemoryFigure::device})
     if (row.text("mem_figure") == name(figure)) run.memory_figure = figure;

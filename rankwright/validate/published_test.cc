@@ -159,6 +159,23 @@ TEST(Published, FineTuning_IsWithinItsBands) {
   EXPECT_EQ(catalog::get_bands().memory_fine_tuning.rows, score.memory.rows);
 }
 
+// Six slowdowns, and three of a GPU that is not in the catalog. docs/explanation/accuracy.md says
+// what is off.
+TEST(Published, SlowdownsByOffload_AreScored) {
+  const Runs runs = published("offload_runs.csv");
+  EXPECT_EQ(runs.excluded.size(), 3U);
+  const std::vector<Case> cases = make_cases(runs.scored);
+  const Score score = compute_score(validate(cases, {}, {}, no_progress).rows);
+  ASSERT_EQ(score.slowdowns.size(), 6U);
+  EXPECT_EQ(score.all.rows, 0);  // these are not step times
+  const auto count = [&](bool (Slowdown::*holds)() const) {
+    return std::count_if(score.slowdowns.begin(), score.slowdowns.end(),
+                         [&](const Slowdown& one) { return (one.*holds)(); });
+  };
+  EXPECT_GE(count(&Slowdown::right_sign), 5);
+  EXPECT_GE(count(&Slowdown::within_factor), 3);
+}
+
 TEST(Published, ShippedConstantsAreWithinTheirLimits) {
   const std::vector<Case> cases = all_cases();
   const Score runs = compute_score(of_runs(validate(cases, {}, {}, no_progress).rows));

@@ -85,7 +85,7 @@ tl::expected<Run, std::string> read_run(const RunRow& row) {
     return tl::unexpected(
         fmt::format("GPU '{}' is not in the catalog", make_excerpt(row.text("gpu"))));
   Run run = make_run(row);
-  if (run.measured.value <= 0 && run.measured_memory.value <= 0)
+  if (run.measured.value <= 0 && run.measured_memory.value <= 0 && run.measured_slowdown <= 0)
     return tl::unexpected(std::string("no step time, tokens per second or memory"));
   if (is_too_large(run.config.model))
     return tl::unexpected(std::string("more than 2^50 parameters"));

@@ -27,7 +27,10 @@ struct Run {
   Seconds measured{};       // step time; 0 if the source has none
   Bytes measured_memory{};  // 0 if the source has none
   MemoryFigure memory_figure = MemoryFigure::allocated;
-  std::string layout{};  // the layout columns as written; rows of a sweep differ in it
+  // Step time over that of the same run without offload; 0 if the source has none.
+  double measured_slowdown = 0;
+  Seconds measured_base{};  // step time without offload; 0 if the source prints only the ratio
+  std::string layout{};     // the layout columns as written; rows of a sweep differ in it
   // Settings that the row does not state:
   bool open_micro_batch = false;
   bool open_chunks = false;

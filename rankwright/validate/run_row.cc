@@ -75,6 +75,8 @@ constexpr Bound kBounds[] = {
     {"measured_tokens_per_s_per_gpu", 1e-6, 1e12, false},
     {"derived_tokens_per_s_per_gpu", 1e-6, 1e12, false},
     {"measured_mem_gb", 1e-3, 1e6, false},
+    {"measured_slowdown", 1e-3, 1e6, false},
+    {"base_step_s", kMinStep, kMaxStep, false},
 };
 
 /// Parses a number, including "inf" and "nan".

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "rankwright/cost/step.h"
 #include "rankwright/model/flops.h"
 #include "rankwright/validate/calculon.h"
 
@@ -260,6 +261,22 @@ void add_memory(Score& score, const std::vector<ScoredRun>& rows) {
     score.memory_families.push_back(compute_error_stats(name, list));
 }
 
+void add_slowdowns(Score& score, const std::vector<ScoredRun>& rows) {
+  for (const ScoredRun& row : rows)
+    if (row.slowdown > 0)
+      score.slowdowns.push_back({row.run->id, row.run->measured_slowdown, row.slowdown});
+}
+
+/// Predicts the slowdown of a run by offload (V13): the time that offload adds, over the measured
+/// step without it or, if only the ratio is published, the predicted one.
+double predict_slowdown(const Run& run, const plan::TrainingConfig& config, Seconds step,
+                        const cluster::Calibration& values) {
+  plan::TrainingConfig plain = config;
+  plain.plan.offload = {};
+  const Seconds without = cost::estimate_step_time(plain, values).total();
+  return 1 + (step - without) / (run.measured_base.value > 0 ? run.measured_base : without);
+}
+
 /// Fits the constants without each publication in turn.
 void refit(Validation& out, const std::vector<Case>& cases, const std::vector<Case>& also,
            const Progress& progress) {
@@ -302,6 +319,7 @@ Score compute_score(const std::vector<ScoredRun>& rows) {
   add_sweeps(score, timed);
   add_models(score, timed);
   add_memory(score, rows);
+  add_slowdowns(score, rows);
   return score;
 }
 
@@ -334,6 +352,8 @@ Validation validate(const std::vector<Case>& cases, const std::vector<Case>& als
     const plan::TrainingConfig& config = one.options[predicted.option];
     ScoredRun row{.run = &one.run, .config = &config, .step = predicted.step};
     if (one.run.measured_memory.value > 0) row.memory = memory_figure(one.run, config, values);
+    if (one.run.measured_slowdown > 0)
+      row.slowdown = predict_slowdown(one.run, config, predicted.step, values);
     out.rows.push_back(row);
   }
   set_baselines(out.rows);

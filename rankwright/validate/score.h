@@ -23,6 +23,7 @@ struct ScoredRun {
   Seconds step{};                                // predicted step time
   Bytes memory{};                    // the figure that the source reports; 0 if it reports none
   std::optional<double> baseline{};  // error of a constant MFU; none for the only row of its kind
+  double slowdown = 0;               // predicted, by offload; 0 if the source reports none
   bool calibrates = false;           // --calibrate-one: used for calibration and not scored
 
   bool timed() const { return run->measured.value > 0; }
@@ -37,6 +38,19 @@ struct Sweep {
   double spearman = 0;
   double regret = 0;  // measured time of our pick relative to the fastest row, minus 1
   std::string picked{}, fastest{};
+};
+
+/// The slowdown of one run by offload: its step time over that without offload (V13).
+struct Slowdown {
+  std::string id{};
+  double measured = 0, predicted = 0;
+
+  /// Returns whether both are slower by more than noise, or neither.
+  bool right_sign() const { return (measured > kNoise) == (predicted > kNoise); }
+  bool within_factor() const {
+    return predicted <= kFactor * measured && measured <= kFactor * predicted;
+  }
+  static constexpr double kNoise = 1.02, kFactor = 1.5;
 };
 
 /// The errors of another predictor, and ours on the rows that it supports.
@@ -69,6 +83,7 @@ struct Score {
   ErrorStats memory_dense{}, memory_sparse{};
   ErrorStats memory{}, allocated{}, reserved{};  // a driver's figure counts as reserved
   std::vector<ErrorStats> memory_families{};
+  std::vector<Slowdown> slowdowns{};
   std::vector<Sweep> sweeps{};
   double mean_regret = 0, mean_spearman = 0;
   std::vector<Sweep> models{};  // vTrain's multi-node rows, by model

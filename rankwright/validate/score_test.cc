@@ -74,6 +74,15 @@ struct Rows {
   }
 };
 
+TEST(Slowdown, IsRightInSignAndWithinAFactor) {
+  EXPECT_TRUE((Slowdown{"a", 2, 1.4}).right_sign());
+  EXPECT_TRUE((Slowdown{"a", 2, 1.4}).within_factor());   // 2 / 1.4 = 1.43
+  EXPECT_FALSE((Slowdown{"a", 2, 1.3}).within_factor());  // 1.54
+  EXPECT_FALSE((Slowdown{"a", 2, 3.1}).within_factor());
+  EXPECT_FALSE((Slowdown{"a", 1.1, 1}).right_sign());
+  EXPECT_TRUE((Slowdown{"a", 1.01, 1}).right_sign());  // noise
+}
+
 TEST(Sweep, ComputesTheRegretOfThePick) {
   // r1 is predicted fastest and took 12 s; r2 took 10: 20 % longer. Ranks 1 0 2 3 and 2 1 0 3.
   const Rows rows({{8, 14}, {7, 12}, {9, 10}, {20, 20}});

@@ -135,6 +135,8 @@ inline plan::TrainingConfig random_config() {
   config.job.doc_length = one_of({0, 0, 32, 4096});
   config.job.method = plan::Method(one_of({0, 0, 1, 2}));
   config.job.ref_model = coin();
+  config.job.images = one_of({0, 0, 1, 65536});
+  if (config.job.images > 0) config.job.image_tokens = one_of({0, 1, 4096});
   if (coin()) {
     config.job.lora_rank = one_of({1, 16, 65536});
     config.job.lora_modules.gate_proj = coin();

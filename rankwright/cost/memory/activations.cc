@@ -170,11 +170,12 @@ Bytes eager_experts(const plan::TrainingConfig& s, const model::FeedForward& ffn
   return scale.of(visits * double(ffn.expert_width)) + scale.plain(kFp32 * visits * scale.hidden);
 }
 
-/// Returns what norms keep of inputs with `width` elements per token. Transformers casts them to
-/// fp32, and keeps the normalized tensor for the gradient of the norm's weight (M33).
+/// Returns what norms keep of inputs with `width` elements per token. The RMSNorm of transformers
+/// casts them to fp32, and keeps the normalized tensor for the gradient of its weight (M33);
+/// LayerNorm is one operation of PyTorch.
 Bytes norm_inputs(const plan::TrainingConfig& s, const model::Layer& layer, double width,
                   const Scale& scale) {
-  if (!s.software.hf_modeling || !s.software.eager_ops) return scale.of(width);
+  if (!s.software.hf_modeling || !s.software.eager_ops || s.model.norm_bias) return scale.of(width);
   return scale.plain(kFp32 * width) + (trains_weights(s, layer) ? scale.of(width) : Bytes{});
 }
 

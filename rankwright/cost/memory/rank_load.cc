@@ -5,6 +5,7 @@
 
 #include "rankwright/pipeline/order.h"
 #include "rankwright/plan/adapters.h"
+#include "rankwright/plan/encoder.h"
 #include "rankwright/plan/frozen.h"
 #include "rankwright/plan/messages.h"
 
@@ -73,6 +74,10 @@ RankLoads::RankLoads(const plan::TrainingConfig& config)
     mtp_.trained = count_trained_mtp_share(config);
     mtp_.sharded_trained = sharded(mtp_.trained);
     mtp_.activations = compute_mtp_activations(config);
+  }
+  if (runs_encoder(config) && trains_encoder(config)) {
+    const plan::TrainingConfig encoder = make_encoder_config(config);
+    encoder_ = activations(encoder, encoder.model.runs.front().layer);
   }
   if (config.software.keeps_outputs && plan.pp > 1) output_ = compute_messages(config).kept;
   const plan::Messages sizes = compute_messages(config);
@@ -153,6 +158,20 @@ double RankLoads::offload(RankLoad& load, const Kind& kind, i64 again) const {
   return (again * input).value;
 }
 
+double RankLoads::add_encoder(RankLoad& load, std::size_t chunk) {
+  const double layers = double(config_.model.encoder_layers);
+  const bool again =
+      config_.plan.recompute == plan::Recompute::full && recomputes_encoder(config_.plan);
+  load.brought_back = std::max(load.brought_back, again ? encoder_.whole : encoder_.core);
+  load.gradients = std::max(load.gradients, encoder_.gradients);
+  if (!casts_.empty()) {
+    if (again) load.layer_casts = std::max(load.layer_casts, encoder_.casts);
+    casts_[chunk] += again ? 0 : layers * encoder_.casts.value;
+    wide_inputs_[chunk] += again ? layers * encoder_.wide_input.value : 0;
+  }
+  return layers * (again ? encoder_.input : encoder_.kept).value;
+}
+
 void RankLoads::add_layers(RankLoad& load, i64 pp_rank) {
   i64 before = 0;  // layers of this rank so far; the first ones are recomputed
   std::fill(offloaded_.begin(), offloaded_.end(), 0.0);
@@ -178,6 +197,7 @@ void RankLoads::add_layers(RankLoad& load, i64 pp_rank) {
     const plan::Stage& at = stage(s);
     chunks_[k] = output_.value + (at.loss ? (logits_ + head_inputs_).value : 0);
     if (!casts_.empty() && at.loss) casts_[k] = head_casts_.value;
+    if (at.embedding) chunks_[k] += add_encoder(load, k);
     i64 from = first_layer(s);
     const i64 end = from + at.layers;
     auto kind = std::partition_point(kinds_.begin(), kinds_.end(),

@@ -85,6 +85,9 @@ class RankLoads {
   /// Moves the inputs of recomputed layers to the host: one stays while it is read, and the next
   /// arrives. Returns what `again` layers of a kind move per microbatch.
   double offload(RankLoad& load, const Kind& kind, i64 again) const;
+  /// Adds the encoder's layers to the chunk that embeds; returns the bytes that they keep per
+  /// microbatch (M38). They stay on the device.
+  double add_encoder(RankLoad& load, std::size_t chunk);
   void add_layers(RankLoad& load, i64 pp_rank);
   void add_edges(RankLoad& load) const;
 
@@ -95,6 +98,7 @@ class RankLoads {
   std::vector<i64> before_{};  // by stage: number of layers before it
   std::vector<Kind> kinds_{};
   Kind mtp_{};
+  LayerActivations encoder_{};  // one of its layers; 0 unless it runs and is trained
   plan::Share embedding_{}, head_{}, tied_head_{}, vocabulary_{};
   bool apart_ = false;                 // the vocabulary weight is a unit of its own
   Bytes logits_{};                     // of a microbatch, if the framework keeps them

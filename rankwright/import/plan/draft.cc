@@ -272,6 +272,8 @@ void DraftResolver::job() {
   job.sequence = count_or(draft_.sequence, "job.sequence", plan::assume_sequence(config_.model),
                           explain_sequence(config_.model));
   job.doc_length = draft_.doc_length.value_or(0);
+  job.images = draft_.images.value_or(0);
+  job.image_tokens = draft_.image_tokens.value_or(0);
   job.method = draft_.method.value_or(plan::Method::lm);
   job.ref_model = draft_.ref_model.value_or(row(job.method).reference);
   const std::optional<i64> accumulated =

@@ -384,6 +384,7 @@ Result<model::Model> read_hf_config(std::string_view json_text, std::string_view
   shapes.name = read_name(*whole, file_name);
   if (const ConfigFault fault = read_config_shapes(*json, **family, source, shapes))
     return fail(*fault);
+  if (const std::optional<bool> tied = find_tied_at_top(*whole)) shapes.tied = tied;
   const HfEncoder encoder = read_hf_encoder(*whole, shapes.hidden);
   if (!encoder.fault.empty()) {
     source.from = json_text.find("\"vision_config\"");
@@ -393,6 +394,13 @@ Result<model::Model> read_hf_config(std::string_view json_text, std::string_view
   }
   shapes.encoder_parameters = encoder.parameters;
   shapes.encoder_layers = encoder.layers;
+  shapes.encoder_hidden = encoder.shape.hidden;
+  shapes.encoder_ffn = encoder.shape.ffn;
+  shapes.encoder_heads = encoder.shape.heads;
+  shapes.encoder_matrices = encoder.shape.matrices;
+  shapes.encoder_merge = encoder.shape.merge;
+  shapes.encoder_projector = encoder.shape.projector;
+  shapes.encoder_image_tokens = encoder.shape.image_tokens;
   Result<model::Model> model = build(shapes);
   if (!model) return fail(locate_in_file(model.error(), **family, source));
   return model;

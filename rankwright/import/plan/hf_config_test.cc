@@ -88,14 +88,61 @@ TEST(HfConfig, MultimodalModel_ReadsTheTextPart_AndCountsTheEncoder) {
   const Result<model::Model> model = read_multimodal(
       "llava",
       R"({"model_type": "clip_vision_model", "hidden_size": 1024, "intermediate_size": 4096,
-          "num_hidden_layers": 24, "image_size": 336, "patch_size": 14})");
+          "num_hidden_layers": 24, "num_attention_heads": 16, "image_size": 336,
+          "patch_size": 14})");
   ASSERT_TRUE(model) << model.error().detail;
   const i64 h = text.hidden, projector = 1024 * h + h + h * h + h;
   EXPECT_EQ(model->encoder_parameters, 303'507'456 + projector);
   EXPECT_EQ(model->encoder_layers, 24);
+  EXPECT_EQ(model->encoder, (model::Encoder{.hidden = 1024,
+                                            .ffn = 4096,
+                                            .heads = 16,
+                                            .matrices = 2,
+                                            .merge = 1,
+                                            .projector = 1024 * h + h * h,
+                                            .image_tokens = 24 * 24}));
   model::Model rest = *model;
+  rest.encoder = {};
   rest.encoder_parameters = rest.encoder_layers = 0;
   EXPECT_EQ(rest, text);
+}
+
+// Gemma 3 averages 64 x 64 patches to 256 tokens; InternVL and Llama 4 join 2 x 2, and so do Qwen's
+// encoders, which like Pixtral's take images of any size.
+TEST(HfConfig, Encoder_JoinsPatchesToTokens) {
+  struct Case {
+    const char* type;
+    const char* vision;
+    i64 merge, image_tokens;
+  };
+  for (const Case& one : {
+           Case{"gemma3",
+                R"({"model_type": "siglip_vision_model", "image_size": 896, "patch_size": 14})", 16,
+                256},
+           Case{"internvl", R"({"image_size": [448, 448], "patch_size": [14, 14]})", 4, 256},
+           Case{"llama4", R"({"image_size": 336, "patch_size": 14})", 4, 144},
+           Case{"mistral3", R"({"image_size": 1540, "patch_size": 14})", 4, 0},
+           Case{"qwen2_vl", R"({"patch_size": 14})", 4, 0},
+           Case{"qwen2_5_vl", R"({"spatial_merge_size": 2})", 4, 0},
+           Case{"qwen3_vl", R"({"spatial_merge_size": 1})", 1, 0},
+       }) {
+    const Result<model::Model> model = read_multimodal(one.type, one.vision);
+    ASSERT_TRUE(model) << one.type << ": " << model.error().detail;
+    EXPECT_EQ(model->encoder.merge, one.merge) << one.type;
+    EXPECT_EQ(model->encoder.image_tokens, one.image_tokens) << one.type;
+  }
+}
+
+// The largest shapes are counted without overflow, or refused.
+TEST(HfConfig, LargestEncoder_IsRefusedAsTooLarge) {
+  std::string deep = "0";
+  for (int i = 0; i < 63; ++i) deep += ", 0";
+  const Result<model::Model> model = read_multimodal(
+      "qwen3_vl", R"({"hidden_size": 131072, "out_hidden_size": 131072, "spatial_merge_size": 16,
+                      "deepstack_visual_indexes": [)" +
+                      deep + "]}");
+  ASSERT_FALSE(model);
+  EXPECT_EQ(model.error().code, "RW0904");
 }
 
 // RW0208 reports an encoder that cannot be counted.

@@ -1,19 +1,22 @@
 // Counts the parameters of the vision encoder of a multimodal Hugging Face config, with its
-// projector (P9). The text part is read by hf_config.cc.
+// projector (P9), and reads its shapes. The text part is read by hf_config.cc.
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "rankwright/base/integer.h"
+#include "rankwright/model/model.h"
 
 namespace rankwright::importer {
 
 /// The encoder of a config.
 struct HfEncoder {
-  i64 parameters = 0;   // 0 if the kind of encoder is not known
-  i64 layers = 0;       // 0 if the config has no encoder
+  i64 parameters = 0;  // 0 if the kind of encoder is not known
+  i64 layers = 0;      // 0 if the config has no encoder
+  model::Encoder shape{};
   std::string fault{};  // the key whose value is not supported; empty if there is none
 };
 
@@ -23,6 +26,10 @@ HfEncoder read_hf_encoder(const nlohmann::json& config, i64 hidden);
 /// Returns the text model_type of a config that states its text part beside vision_config, such as
 /// qwen2 for qwen2_vl; `type` itself for others.
 std::string_view find_text_type(std::string_view type);
+
+/// Returns whether the output head shares the embedding's weight, if the top of a multimodal config
+/// decides that in transformers; nothing if its text part does.
+std::optional<bool> find_tied_at_top(const nlohmann::json& config);
 
 /// Returns the kinds of multimodal configs whose encoders are counted: "gemma3, internvl, ...".
 std::string list_hf_encoders();

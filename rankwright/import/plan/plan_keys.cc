@@ -615,6 +615,17 @@ constexpr KeyRow kKeys[] = {
       "Attention grows with the document's length instead of the sequence's. Several lengths count "
       "as one: the mean of their squares over their mean."},
      read_documents},
+    {{"job.images", "a whole number", "none: text only",
+      "Images per sequence, on average, of a model with an encoder. Their tokens are part of the "
+      "sequence.",
+      "The first pipeline stage runs the encoder on each; a trained encoder also keeps its "
+      "activations."},
+     read_whole<&Draft::images, plan::kMaxImages>},
+    {{"job.image_tokens", "a whole number", "as the model's config states",
+      "Tokens of the sequence per image. Encoders that take images of any size (Qwen-VL, Pixtral) "
+      "need it.",
+      "The encoder's time and activations grow with it, its attention quadratically."},
+     read_whole<&Draft::image_tokens, kMaxSequence>},
     {{"job.method", "lm, dpo or grpo", "lm",
       "lm: next-token prediction, of pretraining and supervised fine-tuning. dpo: preference "
       "optimization; micro_batch and global_batch count sequences, two per pair. grpo: the update "

@@ -97,6 +97,8 @@ const Example kExamples[] = {
     {"job.global_batch", "8", is<&Draft::global_batch, 8>},
     {"job.sequence", "8", is<&Draft::sequence, 8>},
     {"job.doc_length", "512", is<&Draft::doc_length, 512>},
+    {"job.images", "3", is<&Draft::images, 3>},
+    {"job.image_tokens", "576", is<&Draft::image_tokens, 576>},
     // Half of the documents have 2,048 tokens, half 8,192: (2048^2 + 8192^2) / (2048 + 8192) =
     // 6963.2
     {"job.doc_length", "'2k:0.5, 8k:0.5'", is<&Draft::doc_length, 6963>},

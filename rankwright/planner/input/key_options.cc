@@ -13,6 +13,8 @@ constexpr KeyOption kKeyOptions[] = {
     {"global-batch", "job.global_batch"},
     {"seq", "job.sequence"},
     {"doc-length", "job.doc_length"},
+    {"images", "job.images"},
+    {"image-tokens", "job.image_tokens"},
     {"method", "job.method"},
     {"ref-model", "job.ref_model"},
     {"param-dtype", "job.param_dtype"},

@@ -31,6 +31,8 @@ importer::Draft without_plan(const importer::Draft& d) {
   bare.global_batch = d.global_batch;
   bare.sequence = d.sequence;
   bare.doc_length = d.doc_length;
+  bare.images = d.images;
+  bare.image_tokens = d.image_tokens;
   bare.method = d.method;
   bare.ref_model = d.ref_model;
   bare.param_dtype = d.param_dtype;

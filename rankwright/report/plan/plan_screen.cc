@@ -9,6 +9,8 @@
 #include "rankwright/base/format.h"
 #include "rankwright/base/shell_word.h"
 #include "rankwright/cost/memory/offload_time.h"
+#include "rankwright/plan/encoder.h"
+#include "rankwright/plan/frozen.h"
 #include "rankwright/report/explain/waterfall_text.h"
 #include "rankwright/report/plan/plan_sentences.h"
 #include "rankwright/report/plan/plan_text.h"
@@ -226,12 +228,18 @@ std::string describe_training_job(const plan::TrainingConfig& config) {
   return text;
 }
 
-/// Returns what is not estimated of an encoder in front of the model; empty without one.
-std::string describe_encoder(const model::Model& model) {
-  if (model.encoder_parameters > 0)
-    return fmt::format("{} parameters; its activations and its time are not estimated",
-                       format_short_count(double(model.encoder_parameters)));
-  return model.encoder_layers > 0 ? "unknown: only the text part is estimated" : "";
+/// Returns the size and the work of an encoder in front of the model; empty without one.
+std::string describe_encoder(const plan::TrainingConfig& config) {
+  const model::Model& model = config.model;
+  if (model.encoder_parameters == 0)
+    return model.encoder_layers > 0 ? "unknown: only the text part is estimated" : "";
+  const std::string size =
+      fmt::format("{} parameters", format_short_count(double(model.encoder_parameters)));
+  if (!runs_encoder(config)) return size + "; its activations and its time are not estimated";
+  return fmt::format("{}; {} {} of {} tokens per sequence, {}", size, count(config.job.images),
+                     config.job.images == 1 ? "image" : "images",
+                     count(plan::find_image_tokens(config)),
+                     trains_encoder(config) ? "trained" : "forward only");
 }
 
 /// Returns what offload needs: "12 GiB per GPU, 96 GiB per node: optimizer".
@@ -250,7 +258,7 @@ std::string write_plan(const planner::PlanAnswer& view, const Paint& paint, std:
     out += render_labeled_text(label, text, paint, width);
   };
   if (const std::string job = describe_training_job(best.config); !job.empty()) say("trains", job);
-  if (const std::string encoder = describe_encoder(best.config.model); !encoder.empty())
+  if (const std::string encoder = describe_encoder(best.config); !encoder.empty())
     say("encoder", encoder);
   say("layout", format_placed_degrees(best.config));
   say("schedule", describe_schedule(best.config));

@@ -99,6 +99,8 @@ ordered_json make_row_json(const validate::ScoredRun& row) {
                       {"predicted", row.memory.value},
                       {"measured", run.measured_memory.value},
                       {"error", 100 * row.memory_error()}};
+  if (row.slowdown > 0)
+    json["slowdown"] = {{"predicted", row.slowdown}, {"measured", run.measured_slowdown}};
   if (row.baseline) json["baseline_error"] = 100 * *row.baseline;
   ordered_json chosen = ordered_json::object();
   if (run.open_micro_batch) chosen["micro_batch"] = plan.micro_batch;

@@ -140,6 +140,27 @@ std::string write_mechanisms(const validate::Score& s, const Paint& paint) {
   return "\n" + table.text(paint);
 }
 
+/// Writes the slowdowns by offload, and how many are right.
+std::string write_slowdowns(const validate::Score& s, const Paint& paint) {
+  if (s.slowdowns.empty()) return {};
+  Table table{
+      {{"slowdown by offload"}, {"measured", kRight}, {"predicted", kRight}, {"ratio", kRight}}};
+  i64 right = 0, near = 0;
+  for (const validate::Slowdown& one : s.slowdowns) {
+    right += one.right_sign() ? 1 : 0;
+    near += one.within_factor() ? 1 : 0;
+    table.rows.push_back({make_excerpt(one.id, 40), fmt::format("{:.2f}x", one.measured),
+                          fmt::format("{:.2f}x", one.predicted),
+                          fmt::format("{:.2f}", one.predicted / one.measured)});
+  }
+  const i64 all = i64(s.slowdowns.size());
+  const std::string sum = fmt::format(
+      "Of {} slowdowns by offload {} are right in sign (more than 2 % slower, or not) "
+      "and {} within a factor of 1.5 ({}).",
+      count(all), count(right), count(near), format_exact_percent(double(near) / double(all)));
+  return "\n" + table.text(paint) + "\n" + wrap_text(sum, kProseWidth, "");
+}
+
 std::string write_families(const validate::Score& s, const Paint& paint) {
   Table table = make_error_table("family");
   for (const validate::FamilyErrors& f : s.families)
@@ -273,9 +294,9 @@ std::string render_validation_text(const validate::Validation& v,
                                    const planner::ValidationSource& source, bool all,
                                    const Paint& paint) {
   std::string out = write_heading(v, source) + "\n" + write_totals(v, paint) +
-                    write_families(v.score, paint) + write_mechanisms(v.score, paint) +
-                    write_sweeps(v.score, all, paint) + write_constants(v, paint) +
-                    write_excluded(source);
+                    write_slowdowns(v.score, paint) + write_families(v.score, paint) +
+                    write_mechanisms(v.score, paint) + write_sweeps(v.score, all, paint) +
+                    write_constants(v, paint) + write_excluded(source);
   if (all) out += write_rows(v, paint);
   return out;
 }

@@ -1,0 +1,143 @@
+// The activations and the time of an encoder in front of the model.
+#include <gtest/gtest.h>
+
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/cost/estimate.h"
+#include "rankwright/cost/memory/memory.h"
+#include "rankwright/cost/step.h"
+#include "rankwright/cost/work.h"
+#include "rankwright/model/flops.h"
+#include "tests/support/sample.h"
+
+namespace rankwright::cost {
+namespace encoder_cost_test {
+
+constexpr double kPatches = 576, kLayers = 24;
+
+/// Returns llama-3.1-8b with the encoder of LLaVA 1.5 (CLIP ViT-L/14, images of 336 x 336).
+plan::TrainingConfig llava(i64 images, const plan::Plan& plan = {}) {
+  plan::TrainingConfig config = sample::config_of(*catalog::find_model("llama-3.1-8b"), plan);
+  config.cluster = *catalog::find_cluster("dgx-h100");
+  config.model.encoder_parameters = 324'478'976;
+  config.model.encoder_layers = i64(kLayers);
+  config.model.encoder = {.hidden = 1024,
+                          .ffn = 4096,
+                          .heads = 16,
+                          .matrices = 2,
+                          .merge = 1,
+                          .projector = 1024 * 4096 + 4096 * 4096,
+                          .image_tokens = i64(kPatches)};
+  config.job.images = images;
+  return config;
+}
+
+Bytes count_activations(const plan::TrainingConfig& config, i64 pp_rank = 0) {
+  return estimate_memory(config, pp_rank, select_calibration(config))[Entry::activations];
+}
+
+// Per patch and layer, h = 1024 and f = 4096, in 16 bits: inputs of two norms and of the matmuls
+// after them 4h, queries, keys and values 3h, the attention output h, before and after the
+// activation function 2f: 2 (8h + 2f) bytes = 32,768, and 4 bytes for each of 16 heads: 32,832.
+TEST(EncoderActivations, MatchTheWorkedExample) {
+  const Bytes text = count_activations(llava(0));
+  EXPECT_DOUBLE_EQ((count_activations(llava(2)) - text).value, 2 * kLayers * kPatches * 32'832);
+  EXPECT_DOUBLE_EQ((count_activations(llava(2, {.micro_batch = 3})) -
+                    count_activations(llava(0, {.micro_batch = 3})))
+                       .value,
+                   3 * 2 * kLayers * kPatches * 32'832);
+}
+
+// Recomputed layers keep their inputs: 2h bytes.
+TEST(EncoderActivations, FullRecompute_KeepsInputs) {
+  const plan::Plan plan{.recompute = plan::Recompute::full};
+  EXPECT_DOUBLE_EQ((count_activations(llava(2, plan)) - count_activations(llava(0, plan))).value,
+                   2 * kLayers * kPatches * 2 * 1024);
+}
+
+TEST(EncoderActivations, FrozenEncoder_KeepsNone) {
+  plan::TrainingConfig config = llava(2);
+  freeze(config.model, {.encoder = true});
+  plan::TrainingConfig text = llava(0);
+  freeze(text.model, {.encoder = true});
+  EXPECT_EQ(count_activations(config), count_activations(text));
+}
+
+// 1F1B holds two microbatches on the first of two pp ranks, which has the encoder.
+TEST(EncoderActivations, AreOnTheFirstStage) {
+  const plan::Plan plan{.pp = 2};
+  EXPECT_DOUBLE_EQ((count_activations(llava(1, plan)) - count_activations(llava(0, plan))).value,
+                   2 * kLayers * kPatches * 32'832);
+  EXPECT_EQ(count_activations(llava(1, plan), 1), count_activations(llava(0, plan), 1));
+}
+
+LayerCosts price(const plan::TrainingConfig& config) {
+  const cluster::Calibration& c = select_calibration(config);
+  return estimate_layer_costs(config, Links(config, c), c);
+}
+
+// A forward takes at least its FLOPs at the rate of large matmuls; weight and input gradients do
+// the matmuls again.
+TEST(EncoderTime, IsAtLeastItsFlopsAtTheRateOfMatmuls) {
+  const plan::TrainingConfig config = llava(2);
+  const LayerCosts costs = price(config);
+  EXPECT_EQ(costs.encoder_layers, i64(kLayers));
+  const double weights = kLayers * (4.0 * 1024 * 1024 + 2.0 * 1024 * 4096);
+  const Flops matmuls{2 * 2 * kPatches * (weights + 1024.0 * 4096 + 4096.0 * 4096)};
+  EXPECT_GT(kLayers * costs.encoder.forward.matmul, matmuls / costs.rates.half);
+  EXPECT_LT(kLayers * costs.encoder.forward.matmul, 2 * (matmuls / costs.rates.half));
+  EXPECT_GT(costs.encoder.input.matmul + costs.encoder.weight.matmul,
+            1.9 * costs.encoder.forward.matmul);
+}
+
+// The encoder's layers are part of the items of a step: 4 micro-batches of 24 layers.
+TEST(EncoderTime, AddsToTheItemsOfTheStep) {
+  plan::TrainingConfig config = llava(2), text = llava(0);
+  const cluster::Calibration& c = select_calibration(config);
+  const LayerTime layer = price(config).encoder;
+  const double times = double(config.microbatches()) * kLayers;
+  const StepTime with = estimate_step_time(config, c), without = estimate_step_time(text, c);
+  EXPECT_NEAR((with[Item::matmul] - without[Item::matmul]).value,
+              (times * (layer.forward.matmul + layer.input.matmul + layer.weight.matmul)).value,
+              1e-9);
+  EXPECT_NEAR((with[Item::attention] - without[Item::attention]).value,
+              (times * (layer.forward.attention + layer.input.attention)).value, 1e-9);
+  EXPECT_EQ(with[Item::vocabulary], without[Item::vocabulary]);
+}
+
+TEST(EncoderTime, FrozenEncoder_RunsForwardOnly) {
+  plan::TrainingConfig config = llava(2);
+  const LayerTime trained = price(config).encoder;
+  freeze(config.model, {.encoder = true});
+  const LayerTime frozen = price(config).encoder;
+  EXPECT_EQ(frozen.forward.total(), trained.forward.total());
+  EXPECT_EQ(frozen.backward(), Seconds{});
+}
+
+// Full recomputation runs the forward of a trained encoder again, and not that of a frozen one.
+TEST(EncoderTime, FullRecompute_RepeatsTheForward) {
+  plan::TrainingConfig config = llava(2, {.recompute = plan::Recompute::full});
+  EXPECT_EQ(price(config).encoder.again.total(), price(config).encoder.forward.total());
+  freeze(config.model, {.encoder = true});
+  EXPECT_EQ(price(config).encoder.again.total(), Seconds{});
+}
+
+// Model FLOPs of a sequence count those of its images, three passes each.
+TEST(EncoderTime, CountsInMfu) {
+  const plan::TrainingConfig config = llava(2), text = llava(0);
+  const model::FlopsConvention causal = model::FlopsConvention::megatron_causal;
+  const Seconds second{1};
+  const double more = mfu(config, second, causal) / mfu(text, second, causal) - 1;
+  const double tokens = double(config.job.sequence);
+  const Flops images = 3 * 2 * encoder_forward_flops(config.model, i64(kPatches));
+  const Flops layers = tokens * training_flops_per_token(config.model, config.job.sequence, causal);
+  EXPECT_NEAR(more, images / layers, 1e-9);
+}
+
+TEST(EncoderTime, IsWorkOfTheFirstStage) {
+  const std::vector<Flops> with = work(llava(2, {.pp = 2})), without = work(llava(0, {.pp = 2}));
+  EXPECT_GT(with[0], without[0]);
+  EXPECT_EQ(with[1], without[1]);
+}
+
+}  // namespace encoder_cost_test
+}  // namespace rankwright::cost
