@@ -188,6 +188,53 @@ TEST(Bounds, CandidatesOfAllNodesAddUpToTheSpace) {
   EXPECT_GT(candidates, 1000);
 }
 
+RC_GTEST_PROP(Bounds, RulesThatRemoveAChoiceDependOnNoOther, ()) {
+  const rankwright::plan::TrainingConfig config = make_random_config();
+  const rankwright::plan::Plan& all = config.plan;
+  rankwright::plan::TrainingConfig with_zero = config;
+  with_zero.plan = {};
+  with_zero.plan.tp = all.tp;
+  with_zero.plan.cp = all.cp;
+  with_zero.plan.pp = all.pp;
+  with_zero.plan.dp = all.dp;
+  with_zero.plan.ep = all.ep;
+  with_zero.plan.etp = all.etp;
+  rankwright::plan::TrainingConfig with_sequence = with_zero;
+  with_zero.plan.zero = all.zero;
+  with_zero.plan.sequence_parallel = !all.sequence_parallel;
+  with_sequence.plan.zero = 3 - all.zero;
+  with_sequence.plan.sequence_parallel = all.sequence_parallel;
+  for (const rules::TargetRow& row : rules::targets()) {
+    const Problem problem = make_problem(config, {.target = row.target});
+    const SearchContext context = make_context(problem, catalog::get_calibration(), {});
+    for (const rules::Rule* rule : context.zero_rules)
+      RC_ASSERT(rule->fault(config) == rule->fault(with_zero));
+    for (const rules::Rule* rule : context.sequence_rules)
+      RC_ASSERT(rule->fault(config) == rule->fault(with_sequence));
+  }
+}
+
+TEST(Bounds, TargetsRemoveChoicesBeforeBounding) {
+  const Problem problem = make_problem({.model = *catalog::find_model("qwen3-30b-a3b"),
+                                        .cluster = *catalog::find_cluster("dgx-h100 x 2"),
+                                        .job = {.global_batch = 64, .sequence = 4096},
+                                        .plan = {},
+                                        .world = 16},
+                                       {.target = rules::Target::megatron});
+  const SearchContext context = make_context(problem, catalog::get_calibration(), {});
+  const Node node{.tp = 2, .pp = 2, .dp = 4};
+  const NodeSpace space = make_unordered_space(context, node);
+  EXPECT_EQ(space.sequence_parallels, std::vector<bool>{true});
+  for (const Sharding& sharding : space.shardings) EXPECT_LE(sharding.zero, 1);
+  EXPECT_EQ(space.states.mean[3], kInfiniteBytes);
+  // Each candidate is counted once: removed by a rule, or left.
+  i64 sum = space.candidates_per_order();
+  for (const auto& [code, count] : space.refused) sum += count;
+  EXPECT_EQ(sum * i64(list_orders(problem, node).size()), candidates(problem, node));
+  EXPECT_GT(space.refused.at("RW0507"), 0);
+  EXPECT_GT(space.refused.at("RW0510"), 0);
+}
+
 /// Compares the memory bounds of all pipelines of a node with the memory of each way to shard them.
 /// Returns the number of comparisons.
 i64 compare_memory_bounds(const Problem& problem, const Node& node) {
@@ -203,8 +250,14 @@ i64 compare_memory_bounds(const Problem& problem, const Node& node) {
       config.plan.micro_batch = size;
       config.plan.sequence_parallel = sequence_parallel;
       choose(config.plan, Pipe{});
+      choose(config.plan, RecomputeChoice{});
       choose(config.plan, 0, 0, problem);
-      const BatchMemory memory = bound_batch_memory(space, config);
+      BatchMemory memory(space);
+      const Bytes min = memory.min(config);
+      if (min < kInfiniteBytes) {  // infinite if the target refuses all choices
+        EXPECT_TRUE(BatchMemory(space).may_fit(min, config));
+        EXPECT_FALSE(BatchMemory(space).may_fit((1 - kRounding) * min, config));
+      }
       for (std::size_t k = 0; k < space.recomputes.size(); ++k)
         for (const Pipe& pipe : space.pipes) {
           if (!combines(space.recomputes[k], pipe)) continue;
@@ -227,9 +280,9 @@ i64 compare_memory_bounds(const Problem& problem, const Node& node) {
                      << " ZeRO " << sharding.zero << " microbatch " << size;
             };
             EXPECT_LE(memory.with(k, pipe.schedule)[std::size_t(sharding.zero)], real) << text();
-            EXPECT_LE(memory.min, real) << text();
-            EXPECT_LE(min_memory_on_first_rank(space, sum_activations(space, memory.activations[k]),
-                                               memory.overhead, config, config.stages()),
+            EXPECT_LE(min, real) << text();
+            EXPECT_LE(min_memory_on_first_rank(space, sum_activations(space, memory.activations(k)),
+                                               memory.overhead(), config, config.stages()),
                       real)
                 << text();
             ++compared;

@@ -89,12 +89,12 @@ struct LayerCostCache {
 /// that either all overlap their sends or all do not.
 struct OrderLevel {
   plan::Plan plan;
-  const BatchLevel& batch;
-  std::size_t recompute;  // its index
-  ActivationSums activations;
+  const BatchMemory& memory;
+  std::size_t recompute;                   // its index
   std::vector<const PricedOrder*> orders;  // lowest bound first
-  cost::LayerCosts unlinked;               // without communication
-  i64 candidates = 0;                      // per pipeline
+  ActivationSums activations;
+  cost::LayerCosts unlinked;  // without communication
+  i64 candidates = 0;         // per pipeline
   std::size_t num_cost_classes = 0;
 };
 
@@ -116,7 +116,6 @@ struct PipelineLevel {
   Pipe pipe;
   StageSet& stages;
   const MemoryBounds& min_memory;
-  std::vector<cost::RankLoad> loads;  // of the ranks that may be the fullest
 };
 
 /// A way to shard that fits, with a lower bound of the step time.
@@ -151,18 +150,19 @@ std::size_t find_cost_class(const std::vector<PricedOrder>& orders) {
 class NodeSearch {
  public:
   NodeSearch(const SearchContext& context, const Node& node, const Incumbent& incumbent,
-             StageSplitCache& split_cache)
+             StageSplitCache& split_cache, std::span<const Seconds> mins)
       : context_(context),
         calibration_(context.calibration),
         problem_(context.problem),
         split_cache_(split_cache),
+        mins_(mins),
         result_(context, incumbent),
         space_(make_node_space(context, node, result_.stats())),
         scratch_(space_.config) {}
 
   PartialResult run() {
     for (std::size_t k = 0; k < space_.micro_batches.size(); ++k) {
-      if (search_micro_batch(space_.micro_batches[k])) continue;
+      if (search_micro_batch(k)) continue;
       // Larger ones do not fit either.
       const i64 larger = i64(space_.micro_batches.size() - k - 1);
       result_.stats().memory += larger * count_candidates_per_micro_batch();
@@ -172,8 +172,8 @@ class NodeSearch {
   }
 
  private:
-  bool search_micro_batch(i64 size);
-  void search_orders(const BatchLevel& batch, bool chunked, LayerCostCache& cache);
+  bool search_micro_batch(std::size_t index);
+  void search_orders(BatchLevel& batch, bool chunked, LayerCostCache& cache);
   void search_pipeline(const OrderLevel& level, const Pipe& pipe);
   void search_shards(const PipelineLevel& level, const PricedOrder& order);
 
@@ -203,12 +203,14 @@ class NodeSearch {
   const cluster::Calibration& calibration_;
   const Problem& problem_;
   StageSplitCache& split_cache_;
+  std::span<const Seconds> mins_;  // NodeBound::min_by_micro_batch
   NodeResult result_;
   const NodeSpace space_;
   plan::TrainingConfig scratch_;       // reused, because copying the model and the cluster is slow
   std::deque<StageSet> stage_sets_{};  // of the current OrderLevel
   // The current pipeline:
-  std::vector<Bytes> shard_memory_{};               // by Shard::at; infinite if not known
+  std::vector<cost::RankLoad> loads_{};  // of the ranks that may be the fullest; empty: not known
+  std::vector<Bytes> shard_memory_{};    // by Shard::at; infinite if not known
   std::vector<std::optional<Seconds>> min_ends_{};  // by PricedOrder::cost_class
   bool stopped_ = false;
 };
@@ -225,12 +227,18 @@ bool NodeSearch::is_refused(const plan::TrainingConfig& config) {
 
 /// Returns the memory of the fullest rank, estimated once per pipeline and way to shard: it does
 /// not depend on the axis order. If one rank shows that the plan can be skipped, a lower bound.
+/// `config` is the config of config_with().
 Bytes NodeSearch::estimate_memory(const PipelineLevel& level, const Shard& shard,
                                   const plan::TrainingConfig& config) {
   Bytes& total = shard_memory_[shard.at];
   if (total != kInfiniteBytes) return total;
   total = Bytes{};
-  for (const cost::RankLoad& load : level.loads) {
+  if (loads_.empty()) {
+    plan::Plan before = std::exchange(scratch_.plan, level.plan);
+    loads_ = cost::RankLoads(scratch_).peak_candidates();
+    scratch_.plan = std::move(before);
+  }
+  for (const cost::RankLoad& load : loads_) {
     total = std::max(total, cost::fullest(config, calibration_, {&load, 1}).total());
     if (result_.is_too_large(total)) break;
   }
@@ -364,22 +372,22 @@ std::optional<PipelineLevel> NodeSearch::make_pipeline(const OrderLevel& level, 
     stats.pruned += level.candidates;
     return std::nullopt;
   }
-  if (result_.is_too_large(min_memory_on_first_rank(
-          space_, level.activations, level.batch.memory.overhead, config, set.stages))) {
+  if (result_.is_too_large(min_memory_on_first_rank(space_, level.activations,
+                                                    level.memory.overhead(), config, set.stages))) {
     stats.memory += level.candidates;
     return std::nullopt;
   }
   return PipelineLevel{.plan = config.plan,
                        .pipe = pipe,
                        .stages = set,
-                       .min_memory = level.batch.memory.with(level.recompute, pipe.schedule),
-                       .loads = cost::RankLoads(config).peak_candidates()};
+                       .min_memory = level.memory.with(level.recompute, pipe.schedule)};
 }
 
 void NodeSearch::search_pipeline(const OrderLevel& level, const Pipe& pipe) {
   if (is_stopped()) return;
   const std::optional<PipelineLevel> pipeline = make_pipeline(level, pipe);
   if (!pipeline) return;
+  loads_.clear();
   shard_memory_.assign(space_.shard_sizes.size(), kInfiniteBytes);
   min_ends_.assign(level.num_cost_classes, std::nullopt);
   for (const PricedOrder* order : level.orders) search_shards(*pipeline, *order);
@@ -470,7 +478,7 @@ std::vector<const PricedOrder*> NodeSearch::order_by_bound(std::vector<PricedOrd
 
 /// Searches the pipelines with several chunks per pp rank if `chunked`, else those with one. Only
 /// the former may overlap their sends.
-void NodeSearch::search_orders(const BatchLevel& batch, bool chunked, LayerCostCache& cache) {
+void NodeSearch::search_orders(BatchLevel& batch, bool chunked, LayerCostCache& cache) {
   std::vector<Pipe> pipes = space_.pipes;
   if (problem_.overlap_chunks)
     std::erase_if(pipes, [&](const Pipe& pipe) { return (pipe.chunks > 1) != chunked; });
@@ -478,7 +486,8 @@ void NodeSearch::search_orders(const BatchLevel& batch, bool chunked, LayerCostC
     return;
   if (pipes.empty()) return;
   const auto is_too_large = [&](std::size_t recompute, const Pipe& pipe) {
-    const MemoryBounds& memory = batch.memory.with(recompute, pipe.schedule);
+    const MemoryBounds& memory =
+        batch.memory.bound(recompute, pipe.schedule, config_with(batch.plan));
     return result_.is_too_large(*std::min_element(memory.begin(), memory.end()));
   };
   const auto none_fits = [&](std::size_t recompute) {
@@ -486,9 +495,9 @@ void NodeSearch::search_orders(const BatchLevel& batch, bool chunked, LayerCostC
       return !combines(space_.recomputes[recompute], pipe) || is_too_large(recompute, pipe);
     });
   };
-  std::size_t too_large = 0;  // choices of recompute of which nothing fits
-  while (too_large < space_.recomputes.size() && none_fits(too_large)) ++too_large;
-  if (too_large == space_.recomputes.size()) {
+  std::size_t left = space_.recomputes.size();  // choices of recompute that may fit
+  while (left > 0 && none_fits(left - 1)) --left;
+  if (left == 0) {
     result_.stats().memory +=
         space_.num_shards * i64(space_.comms.size()) * count_combinations(space_.recomputes, pipes);
     return;
@@ -513,45 +522,50 @@ void NodeSearch::search_orders(const BatchLevel& batch, bool chunked, LayerCostC
     if (some.empty()) continue;
     choose(plan, space_.recomputes[k]);
     unlinked.recompute(plan);
+    std::vector<const PricedOrder*> orders = order_by_bound(evaluated, plan, i64(some.size()));
+    if (orders.empty()) continue;
     OrderLevel level{.plan = plan,
-                     .batch = batch,
+                     .memory = batch.memory,
                      .recompute = k,
-                     .activations = sum_activations(space_, batch.memory.activations[k]),
-                     .orders = order_by_bound(evaluated, plan, i64(some.size())),
+                     .orders = std::move(orders),
+                     .activations = sum_activations(space_, batch.memory.activations(k)),
                      .unlinked = unlinked,
                      .num_cost_classes = evaluated.size()};
     for (const PricedOrder* one : level.orders) level.candidates += i64(one->placed->shards.size());
-    if (level.orders.empty()) continue;
     stage_sets_.clear();
     for (const Pipe& pipe : some) search_pipeline(level, pipe);
   }
 }
 
-/// Searches the candidates of one microbatch size. Returns false if none of them can fit.
-bool NodeSearch::search_micro_batch(i64 size) {
+/// Searches the candidates of one microbatch size, given by its index. Returns false if none of
+/// them can fit.
+bool NodeSearch::search_micro_batch(std::size_t index) {
   if (is_stopped()) return true;
   const i64 candidates = count_candidates_per_micro_batch();
   plan::Plan plan = space_.config.plan;
-  plan.micro_batch = size;
+  plan.micro_batch = space_.micro_batches[index];
   std::vector<BatchLevel> batches;
   for (const bool sequence_parallel : space_.sequence_parallels) {
     choose(plan, Pipe{});
     plan.sequence_parallel = sequence_parallel;
     choose(plan, RecomputeChoice{});
     choose(plan, 0, 0, problem_);  // tp overlap depends on sequence parallelism
-    BatchMemory memory = bound_batch_memory(space_, config_with(plan));
-    if (result_.is_too_large(memory.min))
+    BatchMemory memory(space_);
+    plan::TrainingConfig& config = config_with(plan);
+    if (!memory.may_fit(context_.limit, config) && result_.is_too_large(memory.min(config)))
       result_.stats().memory += candidates / i64(space_.sequence_parallels.size());
     else
       batches.push_back({.plan = plan, .memory = std::move(memory)});
   }
   if (batches.empty()) return false;
-  if (min_compute_time(context_, config_with(plan)) > result_.limit()) {
+  const Seconds min =
+      index < mins_.size() ? mins_[index] : min_compute_time(context_, config_with(plan));
+  if (min > result_.limit()) {
     result_.stats().pruned +=
         candidates / i64(space_.sequence_parallels.size()) * i64(batches.size());
     return true;
   }
-  for (const BatchLevel& batch : batches) {
+  for (BatchLevel& batch : batches) {
     LayerCostCache cache;
     cache.tensor.resize(space_.num_tensor_placements);
     cache.layers.resize(space_.comms.size());
@@ -561,36 +575,16 @@ bool NodeSearch::search_micro_batch(i64 size) {
   return true;
 }
 
-}  // namespace
-
-SearchContext make_context(const Problem& problem, const cluster::Calibration& calibration,
-                           const Windows& windows) {
-  SearchContext context{.problem = problem,
-                        .calibration = calibration,
-                        .windows = windows,
-                        .limit = problem.limit(),
-                        .safe = problem.safe()};
-  for (const rules::Rule* rule : find_refusals(problem.limits.target))
-    (rule->depends == rules::Rule::Depends::plan    ? context.rules
-     : rule->depends == rules::Rule::Depends::order ? context.order_rules
-                                                    : context.pipeline_rules)
-        .push_back(rule);
-  return context;
-}
-
-namespace {
-
-/// Returns a lower bound of the memory of all candidates of a node with the microbatch of `config`.
-Bytes min_memory(const NodeSpace& space, plan::TrainingConfig& config) {
+/// Returns whether some candidate of a node with the microbatch of `config` may fit.
+bool may_fit(const NodeSpace& space, plan::TrainingConfig& config) {
   const plan::Plan before = config.plan;
-  Bytes min = kInfiniteBytes;
-  for (const bool sequence_parallel : space.sequence_parallels) {
+  const bool fits = std::ranges::any_of(space.sequence_parallels, [&](bool sequence_parallel) {
     config.plan.sequence_parallel = sequence_parallel;
     choose(config.plan, 0, 0, space.problem());
-    min = std::min(min, bound_batch_memory(space, config).min);
-  }
+    return BatchMemory(space).may_fit(space.context.limit, config);
+  });
   config.plan = before;
-  return min;
+  return fits;
 }
 
 }  // namespace
@@ -608,8 +602,11 @@ NodeBound bound_node(const SearchContext& context, const Node& node) {
   const cost::Links links(config, context.calibration);
   for (const i64 size : space.micro_batches) {
     config.plan.micro_batch = size;
-    const bool fits = !context.bounds || min_memory(space, config) <= context.limit;
-    if (fits) bound.min = std::min(bound.min, min_compute_time(context, config));
+    const bool fits = !context.bounds || may_fit(space, config);
+    if (fits) {
+      bound.min_by_micro_batch.push_back(min_compute_time(context, config));
+      bound.min = std::min(bound.min, bound.min_by_micro_batch.back());
+    }
     if (fits || bound.priority == kInfiniteTime)
       bound.priority = std::min(
           bound.priority, cost::min_time(config, context.calibration,
@@ -620,10 +617,10 @@ NodeBound bound_node(const SearchContext& context, const Node& node) {
 }
 
 PartialResult explore(const SearchContext& context, const Node& node, const Incumbent& incumbent,
-                      StageSplitCache& split_cache) {
+                      StageSplitCache& split_cache, std::span<const Seconds> mins) {
   // A search that was stopped need not enumerate the node's choices, which may take a while.
   if (context.stopped()) return {.undecided = candidates(context.problem, node)};
-  return NodeSearch(context, node, incumbent, split_cache).run();
+  return NodeSearch(context, node, incumbent, split_cache, mins).run();
 }
 
 }  // namespace rankwright::search

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "rankwright/cluster/calibration.h"
@@ -24,6 +25,8 @@ struct SearchContext {
   std::vector<const rules::Rule*> rules{};  // of the target, without those below
   std::vector<const rules::Rule*> order_rules{};     // that depend on the axis order
   std::vector<const rules::Rule*> pipeline_rules{};  // that depend on schedule or even stages
+  std::vector<const rules::Rule*> sequence_rules{};  // on sequence parallelism alone
+  std::vector<const rules::Rule*> zero_rules{};      // on the ZeRO stage alone
   std::function<bool()> stop{};                      // as in SearchOptions
 
   bool stopped() const { return stop && stop(); }
@@ -39,6 +42,9 @@ struct NodeBound {
   Seconds priority{};  // a guess of the step time; nodes with a low one are searched first
   i64 candidates = 0;
   plan::ConstraintViolation violation{};  // of all its candidates
+  /// Lower bounds by microbatch size, of the sizes that may fit: the first of
+  /// list_micro_batches().
+  std::vector<Seconds> min_by_micro_batch{};
 };
 /// Computes the bound of a node. `min` is infinite if it has a violation or if nothing can fit.
 NodeBound bound_node(const SearchContext& context, const Node& node);
@@ -49,8 +55,9 @@ struct Incumbent {
   std::optional<Bytes> leanest{};  // memory of the smallest plan that does not fit; 0: not asked
 };
 
-/// Searches all candidates of a node. Thread-safe.
+/// Searches all candidates of a node. `mins` is NodeBound::min_by_micro_batch, or empty; bounds
+/// that it does not have are computed. Thread-safe.
 PartialResult explore(const SearchContext& context, const Node& node, const Incumbent& incumbent,
-                      StageSplitCache& split_cache);
+                      StageSplitCache& split_cache, std::span<const Seconds> mins = {});
 
 }  // namespace rankwright::search

@@ -124,9 +124,11 @@ Bytes bound_layers(const NodeSpace& space, std::size_t zero, const std::vector<d
   return total - held / sum * saved;
 }
 
-/// Returns the microbatches that each pp rank holds at least, with any chunks and stages.
+/// Returns the microbatches that each pp rank holds at least, with any chunks and stages. Empty for
+/// schedules that hold each stage twice.
 std::vector<double> list_in_flight(const plan::TrainingConfig& config,
                                    const pipeline::ScheduleRow& facts) {
+  if (facts.stage_order == pipeline::StageOrder::mirror && config.plan.pp > 1) return {};
   const pipeline::PipelineShape shape{
       .schedule = facts.schedule,
       .pp = config.plan.pp,
@@ -137,6 +139,57 @@ std::vector<double> list_in_flight(const plan::TrainingConfig& config,
   for (i64 r = 0; r < shape.pp; ++r)
     all.push_back(shape.pp == 1 ? 1 : double(whole_in_flight(shape, r)));
   return all;
+}
+
+/// Bounds the memory of a schedule with any chunks and any stages. If pp rank r holds f_r
+/// microbatches, and a layer has s bytes of states and a of activations, then n layers can be
+/// spread so that no rank has more than n / sum_r 1 / (s + f_r a), and not more evenly. `in_flight`
+/// is f_r by pp rank; empty for DualPipe. Requires: `config` has the microbatch and the sequence
+/// parallelism.
+MemoryBounds bound_memory(const NodeSpace& space, const plan::TrainingConfig& config,
+                          const ActivationBytes& activations, const OverheadBounds& overhead,
+                          const std::vector<double>& in_flight) {
+  const double pp = double(config.plan.pp);
+  // With DualPipe, ranks hold two stages, and the activations of one of them on average.
+  const bool mirror = in_flight.empty();
+  const Bytes mean = (mirror ? 0.5 : 1) / pp * activations.kept;
+  const double reserve = 1 + overhead.reserve;
+  const auto kept = [&](std::size_t run) { return reserve * activations.runs[run].kept; };
+  const auto input = [&](std::size_t run) {
+    return reserve * (activations.runs[run].kept - activations.runs[run].saved);
+  };
+  Bytes saved{};
+  if (activations.recomputed > 0)
+    for (const ActivationBytes::Layer& layer : activations.runs)
+      saved = std::max(saved, double(activations.recomputed) * reserve * layer.saved);
+  MemoryBounds bounds;
+  bounds.fill(kInfiniteBytes);
+  for (std::size_t zero = 0; zero < kZeroStages; ++zero) {
+    const Bytes states = space.states.mean[zero];
+    if (states == kInfiniteBytes) continue;
+    const OverheadBounds::Stage& any = overhead.any[zero];
+    const OverheadBounds::Stage& with = overhead.with[zero];
+    bounds[zero] = states + mean + any.allocated + any.outside;
+    Bytes layers{};
+    if (mirror) {
+      for (const StateBounds::Run& run : space.states.heavy)
+        layers += double(run.count) / pp * (2 * run.states[zero] + 0.5 * input(run.index));
+    } else {
+      layers = bound_layers(space, zero, in_flight, input, Bytes{});
+      if (activations.recomputed > 0)
+        layers = std::max(layers, bound_layers(space, zero, in_flight, kept, saved));
+    }
+    if (overhead.allocator_limit == Bytes{}) {
+      bounds[zero] = std::max(bounds[zero], layers / reserve);
+      continue;
+    }
+    const Bytes reserved = layers + with.allocated + with.reserve + reserve * activations.restored;
+    const Bytes allocated = layers / reserve + with.allocated + activations.restored;
+    bounds[zero] =
+        std::max(bounds[zero],
+                 std::max(allocated, std::min(reserved, overhead.allocator_limit)) + with.outside);
+  }
+  return bounds;
 }
 
 }  // namespace
@@ -177,34 +230,29 @@ StateBounds bound_states(const NodeSpace& space) {
   return bounds;
 }
 
-std::vector<ActivationBytes> estimate_activations(const NodeSpace& space,
-                                                  plan::TrainingConfig& config) {
-  std::vector<ActivationBytes> all;
-  all.reserve(space.recomputes.size());
-  for (const RecomputeChoice& choice : space.recomputes) {
-    choose(config.plan, choice);
-    const bool full = choice.kind == plan::Recompute::full, some = choice.layers > 0;
-    ActivationBytes sum{.restored = kInfiniteBytes, .recomputed = choice.layers};
-    sum.runs.reserve(config.model.runs.size());
-    Bytes whole{}, largest_saving{};
-    for (const model::LayerRun& run : config.model.runs) {
-      const cost::LayerActivations a = cost::activations(config, run.layer);
-      // Inputs in host memory take none of the device's.
-      const Bytes input = config.plan.offload.activations ? Bytes{} : a.input;
-      sum.runs.push_back({full && !some ? input : a.kept, some ? a.kept - input : Bytes{}});
-      sum.kept += double(run.count) * (full ? input : a.kept);
-      whole += double(run.count) * a.kept;
-      largest_saving = std::max(largest_saving, a.kept - input);
-      // If only some layers are recomputed, those may be any.
-      if (some || is_heavy(config.model, run.layer))
-        sum.restored = std::min(sum.restored, full ? a.whole : a.core);
-    }
-    if (some)
-      sum.kept = std::max(sum.kept, whole - double(choice.layers * space.node.pp) * largest_saving);
-    all.push_back(std::move(sum));
+ActivationBytes estimate_activations(const NodeSpace& space, const RecomputeChoice& choice,
+                                     plan::TrainingConfig& config) {
+  choose(config.plan, choice);
+  const bool full = choice.kind == plan::Recompute::full, some = choice.layers > 0;
+  ActivationBytes sum{.restored = kInfiniteBytes, .recomputed = choice.layers};
+  sum.runs.reserve(config.model.runs.size());
+  Bytes whole{}, largest_saving{};
+  for (const model::LayerRun& run : config.model.runs) {
+    const cost::LayerActivations a = cost::activations(config, run.layer);
+    // Inputs in host memory take none of the device's.
+    const Bytes input = config.plan.offload.activations ? Bytes{} : a.input;
+    sum.runs.push_back({full && !some ? input : a.kept, some ? a.kept - input : Bytes{}});
+    sum.kept += double(run.count) * (full ? input : a.kept);
+    whole += double(run.count) * a.kept;
+    largest_saving = std::max(largest_saving, a.kept - input);
+    // If only some layers are recomputed, those may be any.
+    if (some || is_heavy(config.model, run.layer))
+      sum.restored = std::min(sum.restored, full ? a.whole : a.core);
   }
+  if (some)
+    sum.kept = std::max(sum.kept, whole - double(choice.layers * space.node.pp) * largest_saving);
   choose(config.plan, RecomputeChoice{});
-  return all;
+  return sum;
 }
 
 ActivationSums sum_activations(const NodeSpace& space, const ActivationBytes& activations) {
@@ -245,75 +293,45 @@ OverheadBounds bound_overhead(const NodeSpace& space, plan::TrainingConfig& conf
   return bounds;
 }
 
-MemoryBounds bound_memory(const NodeSpace& space, const plan::TrainingConfig& config,
-                          const ActivationBytes& activations, const OverheadBounds& overhead,
-                          pipeline::Schedule schedule) {
-  const pipeline::ScheduleRow& facts = row(schedule);
-  const double pp = double(config.plan.pp);
-  // With DualPipe, ranks hold two stages, and the activations of one of them on average.
-  const bool mirror = facts.stage_order == pipeline::StageOrder::mirror && config.plan.pp > 1;
-  const Bytes mean = (mirror ? 0.5 : 1) / pp * activations.kept;
-  const double reserve = 1 + overhead.reserve;
-  const std::vector<double> in_flight =
-      mirror ? std::vector<double>{} : list_in_flight(config, facts);
-  const auto kept = [&](std::size_t run) { return reserve * activations.runs[run].kept; };
-  const auto input = [&](std::size_t run) {
-    return reserve * (activations.runs[run].kept - activations.runs[run].saved);
-  };
-  Bytes saved{};
-  if (activations.recomputed > 0)
-    for (const ActivationBytes::Layer& layer : activations.runs)
-      saved = std::max(saved, double(activations.recomputed) * reserve * layer.saved);
-  MemoryBounds bounds;
-  bounds.fill(kInfiniteBytes);
-  for (std::size_t zero = 0; zero < kZeroStages; ++zero) {
-    const Bytes states = space.states.mean[zero];
-    if (states == kInfiniteBytes) continue;
-    const OverheadBounds::Stage& any = overhead.any[zero];
-    const OverheadBounds::Stage& with = overhead.with[zero];
-    bounds[zero] = states + mean + any.allocated + any.outside;
-    Bytes layers{};
-    if (mirror) {
-      for (const StateBounds::Run& run : space.states.heavy)
-        layers += double(run.count) / pp * (2 * run.states[zero] + 0.5 * input(run.index));
-    } else {
-      layers = bound_layers(space, zero, in_flight, input, Bytes{});
-      if (activations.recomputed > 0)
-        layers = std::max(layers, bound_layers(space, zero, in_flight, kept, saved));
-    }
-    if (overhead.allocator_limit == Bytes{}) {
-      bounds[zero] = std::max(bounds[zero], layers / reserve);
-      continue;
-    }
-    const Bytes reserved = layers + with.allocated + with.reserve + reserve * activations.restored;
-    const Bytes allocated = layers / reserve + with.allocated + activations.restored;
-    bounds[zero] =
-        std::max(bounds[zero],
-                 std::max(allocated, std::min(reserved, overhead.allocator_limit)) + with.outside);
-  }
-  return bounds;
+BatchMemory::BatchMemory(const NodeSpace& space)
+    : space_(&space),
+      activations_(space.recomputes.size()),
+      in_flight_(pipeline::schedules().size()),
+      bounds_(space.recomputes.size() * pipeline::schedules().size()) {}
+
+const MemoryBounds& BatchMemory::bound(std::size_t recompute, pipeline::Schedule schedule,
+                                       plan::TrainingConfig& config) {
+  std::optional<MemoryBounds>& known = bounds_[index(recompute, schedule)];
+  if (known) return *known;
+  std::optional<ActivationBytes>& activations = activations_[recompute];
+  if (!activations)
+    activations = estimate_activations(*space_, space_->recomputes[recompute], config);
+  if (!overhead_) overhead_ = bound_overhead(*space_, config);
+  std::vector<double>& in_flight = in_flight_[std::size_t(schedule)];
+  if (in_flight.empty()) in_flight = list_in_flight(config, row(schedule));
+  return known.emplace(bound_memory(*space_, config, *activations, *overhead_, in_flight));
 }
 
-BatchMemory bound_batch_memory(const NodeSpace& space, plan::TrainingConfig& config) {
-  BatchMemory batch{.activations = estimate_activations(space, config),
-                    .overhead = bound_overhead(space, config)};
-  const std::size_t schedules = pipeline::schedules().size();
-  MemoryBounds unknown;
-  unknown.fill(kInfiniteBytes);
-  batch.bounds.assign(space.recomputes.size() * schedules, unknown);
-  batch.min = kInfiniteBytes;
-  for (std::size_t k = 0; k < space.recomputes.size(); ++k) {
-    std::vector<bool> is_known(schedules);
-    for (const Pipe& pipe : space.pipes) {
-      const std::size_t at = std::size_t(pipe.schedule);
-      if (is_known[at] || !combines(space.recomputes[k], pipe)) continue;
-      is_known[at] = true;
-      MemoryBounds& bounds = batch.bounds[k * schedules + at];
-      bounds = bound_memory(space, config, batch.activations[k], batch.overhead, pipe.schedule);
-      batch.min = std::min(batch.min, *std::min_element(bounds.begin(), bounds.end()));
+bool BatchMemory::may_fit(Bytes limit, plan::TrainingConfig& config) {
+  // The last choice of recompute keeps the least.
+  for (std::size_t k = space_->recomputes.size(); k-- > 0;)
+    for (const Pipe& pipe : space_->pipes) {
+      if (!combines(space_->recomputes[k], pipe)) continue;
+      const MemoryBounds& bounds = bound(k, pipe.schedule, config);
+      if (*std::min_element(bounds.begin(), bounds.end()) <= limit) return true;
     }
-  }
-  return batch;
+  return false;
+}
+
+Bytes BatchMemory::min(plan::TrainingConfig& config) {
+  Bytes smallest = kInfiniteBytes;
+  for (std::size_t k = 0; k < space_->recomputes.size(); ++k)
+    for (const Pipe& pipe : space_->pipes) {
+      if (!combines(space_->recomputes[k], pipe)) continue;
+      const MemoryBounds& bounds = bound(k, pipe.schedule, config);
+      smallest = std::min(smallest, *std::min_element(bounds.begin(), bounds.end()));
+    }
+  return smallest;
 }
 
 Bytes min_memory_on_first_rank(const NodeSpace& space, const ActivationSums& activations,

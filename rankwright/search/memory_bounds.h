@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "rankwright/search/node_space.h"
@@ -25,10 +26,10 @@ struct ActivationBytes {
   Bytes restored{};           // minimum that recomputation restores for one backward
   i64 recomputed = 0;         // layers per pp rank, if only some are recomputed
 };
-/// Computes the activations of each of NodeSpace::recomputes, with the microbatch and the
-/// sequence parallelism of `config`, which is changed meanwhile and restored.
-std::vector<ActivationBytes> estimate_activations(const NodeSpace& space,
-                                                  plan::TrainingConfig& config);
+/// Computes the activations of a choice of recompute, with the microbatch and the sequence
+/// parallelism of `config`, which is changed meanwhile. Afterwards it recomputes nothing.
+ActivationBytes estimate_activations(const NodeSpace& space, const RecomputeChoice& choice,
+                                     plan::TrainingConfig& config);
 
 /// Activations of all layers before each layer.
 struct ActivationSums {
@@ -56,28 +57,46 @@ OverheadBounds bound_overhead(const NodeSpace& space, plan::TrainingConfig& conf
 /// Lower bounds of the memory of the fullest pp rank by ZeRO stage; infinite for those that are
 /// not searched.
 using MemoryBounds = std::array<Bytes, 4>;
-/// Bounds the memory of a schedule with any chunks and any stages. If pp rank r holds f_r
-/// microbatches, and a layer has s bytes of states and a of activations, then n layers can be
-/// spread so that no rank has more than n / sum_r 1 / (s + f_r a), and not more evenly. Requires:
-/// `config` has the microbatch and the sequence parallelism.
-MemoryBounds bound_memory(const NodeSpace& space, const plan::TrainingConfig& config,
-                          const ActivationBytes& activations, const OverheadBounds& overhead,
-                          pipeline::Schedule schedule);
 
-/// The memory bounds of one microbatch size with or without sequence parallelism.
-struct BatchMemory {
-  std::vector<ActivationBytes> activations{};  // by choice of recompute
-  OverheadBounds overhead{};
-  std::vector<MemoryBounds> bounds{};  // by choice of recompute and schedule
-  Bytes min{};                         // minimum of these; grows with the microbatch
+/// The memory bounds of one microbatch size with or without sequence parallelism, by choice of
+/// recompute and schedule. Each is computed when it is first needed: most microbatch sizes are
+/// pruned by their time, and one bound within the limit shows that a size may fit.
+class BatchMemory {
+ public:
+  explicit BatchMemory(const NodeSpace& space);
+
+  // These require that `config` has the microbatch and the sequence parallelism, and recomputes
+  // nothing. It is changed meanwhile and restored.
+
+  /// Bounds the memory with any chunks and any stages.
+  const MemoryBounds& bound(std::size_t recompute, pipeline::Schedule schedule,
+                            plan::TrainingConfig& config);
+  /// Returns whether any bound is within `limit`.
+  bool may_fit(Bytes limit, plan::TrainingConfig& config);
+  /// Returns the minimum of all bounds, which grows with the microbatch.
+  Bytes min(plan::TrainingConfig& config);
+
+  // These require that bound() was called with that choice of recompute and that schedule.
 
   const MemoryBounds& with(std::size_t recompute, pipeline::Schedule schedule) const {
-    return bounds[recompute * pipeline::schedules().size() + std::size_t(schedule)];
+    return *bounds_[index(recompute, schedule)];
   }
+  const ActivationBytes& activations(std::size_t recompute) const {
+    return *activations_[recompute];
+  }
+  const OverheadBounds& overhead() const { return *overhead_; }
+
+ private:
+  static std::size_t index(std::size_t recompute, pipeline::Schedule schedule) {
+    return recompute * pipeline::schedules().size() + std::size_t(schedule);
+  }
+
+  const NodeSpace* space_;
+  std::vector<std::optional<ActivationBytes>> activations_;
+  std::optional<OverheadBounds> overhead_{};
+  std::vector<std::vector<double>> in_flight_;  // by schedule and pp rank; empty: not known
+  std::vector<std::optional<MemoryBounds>> bounds_;
 };
-/// Bounds the memory of all choices of recompute and all schedules of the node. `config` is changed
-/// meanwhile and restored.
-BatchMemory bound_batch_memory(const NodeSpace& space, plan::TrainingConfig& config);
 
 /// Returns a lower bound of the memory of pp rank 0, over all ZeRO stages: the states of its
 /// layers, and its microbatches in flight, each with the activations of the rank's smallest chunk.

@@ -65,7 +65,9 @@ struct NodeSpace {
   std::vector<std::pair<int, i64>> shard_sizes{};  // ZeRO stage and shard size, of any order
   i64 num_shards = 0;                              // summed over orders
   StateBounds states{};
-  std::map<std::string_view, i64> refused{};  // pipelines and recomputes, by rule of the target
+  /// Candidates per axis order with a choice that a rule of the target refuses, by rule. These
+  /// choices are not listed above.
+  std::map<std::string_view, i64> refused{};
 
   const Problem& problem() const { return context.problem; }
   /// Returns the number of candidates per axis order and way to shard.
@@ -73,6 +75,8 @@ struct NodeSpace {
     return i64(micro_batches.size() * sequence_parallels.size() * comms.size()) *
            count_combinations(recomputes, pipes);
   }
+  /// Returns the number of candidates per axis order.
+  i64 candidates_per_order() const { return candidates_per_shard() * i64(shardings.size()); }
 };
 
 /// Enumerates the choices of a node but its orders.

@@ -93,7 +93,7 @@ const rules::Rule* find_order_refusal(const NodeSpace& space) {
 /// one is a duplicate: it costs the same.
 void enumerate_orders(NodeSpace& space, SearchStats& stats) {
   const i64 per_shard = space.candidates_per_shard();
-  const i64 per_order = per_shard * i64(space.shardings.size());
+  const i64 per_order = space.candidates_per_order();
   for (const mesh::Order& order : list_orders(space.problem(), space.node)) {
     space.config.plan.order = order;
     if (const plan::ConstraintViolation violation = find_first_violation(space.config)) {
@@ -129,23 +129,54 @@ void enumerate_orders(NodeSpace& space, SearchStats& stats) {
   }
 }
 
-/// Removes the pipelines that a rule of the target refuses, whatever the rest of the plan is.
-/// Returns how many combinations with recompute each rule refuses.
-std::map<std::string_view, i64> drop_refused_pipes(NodeSpace& space) {
-  std::map<std::string_view, i64> refused;
-  if (space.pipes.empty() || space.context.pipeline_rules.empty()) return refused;
+/// Removes the values of a choice that one of `rules` refuses, and counts their candidates.
+/// `choose_value` sets a value in the plan of `space`. Requires: all values have as many
+/// candidates.
+template <class Value, class Choose>
+void drop_refused(NodeSpace& space, std::vector<Value> NodeSpace::*values,
+                  const std::vector<const rules::Rule*>& rules, const Choose& choose_value) {
+  if (rules.empty() || (space.*values).empty()) return;
+  const i64 each = space.candidates_per_order() / i64((space.*values).size());
+  std::erase_if(space.*values, [&](const Value& value) {
+    choose_value(value);
+    const auto found = std::ranges::find_if(
+        rules, [&](const rules::Rule* rule) { return rule->fault(space.config); });
+    if (found == rules.end()) return false;
+    space.refused[(*found)->page.code] += each;
+    return true;
+  });
+}
+
+/// Removes the choices that a rule of the target refuses, whatever the rest of the plan is.
+void drop_refused_choices(NodeSpace& space) {
+  const plan::Plan simplest = space.config.plan;
+  plan::Plan& plan = space.config.plan;
+  drop_refused(space, &NodeSpace::sequence_parallels, space.context.sequence_rules,
+               [&](bool sequence_parallel) { plan.sequence_parallel = sequence_parallel; });
+  plan = simplest;
+  drop_refused(space, &NodeSpace::shardings, space.context.zero_rules,
+               [&](const Sharding& sharding) { choose(plan, sharding.zero, 0, space.problem()); });
+  plan = simplest;
+}
+
+/// Removes the pipelines that a rule of the target refuses, whatever the rest of the plan is, and
+/// counts their candidates.
+void drop_refused_pipes(NodeSpace& space) {
+  if (space.pipes.empty() || space.context.pipeline_rules.empty()) return;
+  const plan::Plan simplest = space.config.plan;
+  const i64 others = i64(space.micro_batches.size() * space.sequence_parallels.size() *
+                         space.comms.size() * space.shardings.size());
   std::erase_if(space.pipes, [&](const Pipe& pipe) {
     choose(space.config.plan, pipe);
     for (const rules::Rule* rule : space.context.pipeline_rules) {
       const bool of_even = rule->depends == rules::Rule::Depends::even_stages;
       if ((of_even && pipe.balanced) || !rule->fault(space.config)) continue;
-      refused[rule->page.code] += count_combinations(space.recomputes, {pipe});
+      space.refused[rule->page.code] += others * count_combinations(space.recomputes, {pipe});
       return true;
     }
     return false;
   });
-  choose(space.config.plan, Pipe{});
-  return refused;
+  space.config.plan = simplest;
 }
 
 }  // namespace
@@ -161,19 +192,16 @@ NodeSpace make_unordered_space(const SearchContext& context, const Node& node) {
                   .micro_batches = list_micro_batches(problem, node),
                   .sequence_parallels = list_sequence_parallels(problem, node),
                   .recomputes = list_recomputes(problem, node)};
-  const plan::Plan simplest = space.config.plan;
-  space.refused = drop_refused_pipes(space);
-  space.config.plan = simplest;
+  drop_refused_choices(space);
+  drop_refused_pipes(space);
   space.states = bound_states(space);
   return space;
 }
 
 NodeSpace make_node_space(const SearchContext& context, const Node& node, SearchStats& stats) {
   NodeSpace space = make_unordered_space(context, node);
-  const i64 others = i64(space.micro_batches.size() * space.sequence_parallels.size() *
-                         space.comms.size() * space.shardings.size()) *
-                     i64(list_orders(space.problem(), space.node).size());
-  for (const auto& [code, count] : space.refused) stats.rules[code] += others * count;
+  const i64 orders = i64(list_orders(space.problem(), space.node).size());
+  for (const auto& [code, count] : space.refused) stats.rules[code] += orders * count;
   const plan::Plan simplest = space.config.plan;
   enumerate_orders(space, stats);
   space.config.plan = simplest;

@@ -13,6 +13,8 @@ namespace {
 constexpr std::size_t kFirstRound = 8, kLastRound = 64;
 constexpr std::size_t kProbed = 64;      // nodes that are probed
 constexpr std::size_t kBatch = 1 << 14;  // nodes whose bounds are computed at a time
+// Maximum number of NodeBound::min_by_micro_batch in all, 16 MB. The rest is computed again.
+constexpr std::size_t kMaxKeptBounds = 2'000'000;
 
 /// Narrows a problem to a small part of its space that is likely to have a fast plan: one schedule,
 /// no hybrid sharding, and even stages if the number of layers allows some.
@@ -48,7 +50,8 @@ std::optional<Candidate> probe(const SearchContext& context, std::span<const Nod
     Incumbent incumbent{.best = {}, .leanest = Bytes{}};  // only plans that fit matter
     if (best) incumbent.best = best->time;
     tbb::parallel_for(std::size_t{0}, some.size(), [&](std::size_t k) {
-      each[k] = explore(plain, some[k].node, incumbent, split_cache).best;
+      each[k] =
+          explore(plain, some[k].node, incumbent, split_cache, some[k].min_by_micro_batch).best;
     });
     for (const std::optional<Candidate>& one : each)
       if (one && (!best || faster(*one, *best))) best = one;
@@ -61,7 +64,7 @@ PartialResult run_round(const SearchContext& context, std::span<const NodeBound>
                         const Incumbent& incumbent, StageSplitCache& split_cache) {
   std::vector<PartialResult> each(some.size());
   tbb::parallel_for(std::size_t{0}, some.size(), [&](std::size_t k) {
-    each[k] = explore(context, some[k].node, incumbent, split_cache);
+    each[k] = explore(context, some[k].node, incumbent, split_cache, some[k].min_by_micro_batch);
   });
   PartialResult all;
   for (PartialResult& one : each) all.merge(std::move(one), context.windows);
@@ -99,6 +102,7 @@ class BestFirstSearch {
   const SearchOptions& options_;
   std::vector<NodeBound> left_{};  // lowest priority value first
   std::size_t at_ = 0;             // index of the first undecided node
+  std::size_t kept_bounds_ = 0;    // by microbatch size, of all nodes
   i64 candidates_ = 0;
   std::optional<Candidate> probed_{};
   std::optional<Seconds> best_{};  // step time of the incumbent, probed or found
@@ -112,14 +116,16 @@ void BestFirstSearch::add_node_bounds(const std::vector<Node>& nodes) {
   tbb::parallel_for(std::size_t{0}, nodes.size(), [&](std::size_t k) {
     if (!context_.stopped()) found[k] = bound_node(context_, nodes[k]);
   });
-  for (const NodeBound& one : found) {
+  for (NodeBound& one : found) {
     if (one.candidates == 0) continue;  // the search was stopped
     candidates_ += one.candidates;
     if (one.violation) {
       space().stats.candidates += one.candidates;
       space().stats.violations[one.violation.why] += one.candidates;
     } else {
-      left_.push_back(one);
+      kept_bounds_ += one.min_by_micro_batch.size();
+      if (kept_bounds_ > kMaxKeptBounds) one.min_by_micro_batch = {};
+      left_.push_back(std::move(one));
     }
   }
 }
