@@ -21,16 +21,6 @@ void read_mapping(ForeignReading& r, const YamlNode&) {
       mesh::Order{mesh::Axis::tp, mesh::Axis::cp, mesh::Axis::ep, mesh::Axis::pp, mesh::Axis::dp};
 }
 
-/// Reads the dispatcher. `flex` hands over to DeepEP or HybridEP, which both send a token once per
-/// node; `allgather`, a dispatcher for small groups, is counted as an all-to-all.
-void read_dispatcher_type(ForeignReading& r, const YamlNode& node) {
-  constexpr Word<plan::Dispatcher> kWords[] = {{"alltoall", plan::Dispatcher::alltoall},
-                                               {"allgather", plan::Dispatcher::alltoall},
-                                               {"alltoall_seq", plan::Dispatcher::alltoall},
-                                               {"flex", plan::Dispatcher::deepep}};
-  r.draft.dispatcher = parse_word(r, node, kWords);
-}
-
 void read_cp_comm(ForeignReading& r, const YamlNode& node) {
   constexpr Word<plan::CpComm> kWords[] = {{"p2p", plan::CpComm::p2p},
                                            {"all_gather", plan::CpComm::all_gather},

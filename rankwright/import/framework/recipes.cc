@@ -247,6 +247,31 @@ void read_full_recompute(ForeignReading& r, const YamlNode& node) {
   r.draft.recompute = is_off(node) ? plan::Recompute::none : plan::Recompute::full;
 }
 
+void read_end_stages(ForeignReading& r, const std::string& prefix) {
+  Draft& d = r.draft;
+  const i64 pp = d.pp.value_or(1);
+  const std::optional<i64> first =
+      read_whole_at(r, prefix + "num_layers_in_first_pipeline_stage", 1, model::kMaxLayers);
+  const std::optional<i64> last =
+      read_whole_at(r, prefix + "num_layers_in_last_pipeline_stage", 1, model::kMaxLayers);
+  const i64 others = pp - (first ? 1 : 0) - (last ? 1 : 0);
+  if ((!first && !last) || !d.model || others < 1 || pp > plan::kMaxStages) return;
+  const i64 rest = d.model->layers() - first.value_or(0) - last.value_or(0);
+  if (rest < others || !divides(others, rest)) return;
+  std::vector<i64> layers(std::size_t(pp), rest / others);
+  if (first) layers.front() = *first;
+  if (last) layers.back() = *last;
+  d.stage_layers = std::move(layers);
+}
+
+void read_dispatcher_type(ForeignReading& r, const YamlNode& node) {
+  constexpr Word<plan::Dispatcher> kWords[] = {{"alltoall", plan::Dispatcher::alltoall},
+                                               {"allgather", plan::Dispatcher::alltoall},
+                                               {"alltoall_seq", plan::Dispatcher::alltoall},
+                                               {"flex", plan::Dispatcher::deepep}};
+  r.draft.dispatcher = parse_word(r, node, kWords);
+}
+
 void read_trainer_dtype(ForeignReading& r, const YamlNode& node) {
   const std::string word = lower(node.scalar.substr(0, kLongestLabel));
   if (word.find("bf16") != std::string::npos || word.find("bfloat16") != std::string::npos)
