@@ -116,6 +116,7 @@ void read_old_recompute(ForeignReading& r, const YamlNode& node) {
 
 constexpr std::string_view kTeacher = "only the trained model is counted, without its teacher";
 constexpr std::string_view kAsStated = "times and memory do not include it";
+constexpr std::string_view kOnlyLanguage = "only the language model is estimated";
 
 // Rows that several flags decide together have no reader: see fill_in_flags().
 constexpr ForeignKey kMegatronKeys[] = {
@@ -198,6 +199,8 @@ constexpr ForeignKey kMegatronKeys[] = {
      "estimated as a single ring or all-to-all"},
     {"overlap-param-gather-with-optimizer-step", "", nullptr, false, kAsStated},
     {"delay-wgrad-compute", "", nullptr, false, kAsStated},
+    {"moe-shared-expert-overlap", "", nullptr, false, kAsStated},
+    {"DDP-impl", "software.attention"},  // before 2023
     {"distribute-saved-activations", "", nullptr, false, kAsStated},
     {"cpu-offloading-num-layers", "", nullptr, false, "activations are counted on the GPU"},
     {"fine-grained-activation-offloading", "", nullptr, false,
@@ -238,7 +241,9 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"export-kd-teacher-load", "", nullptr, false, kTeacher},
     {"freeze-LM", "", nullptr, false, "all parameters are estimated as trained"},
     {"retro-add-retriever", "", nullptr, false, "the retriever is not estimated"},
-    {"vision-model-type", "", nullptr, false, "only the language model is estimated"},
+    {"vision-model-type", "", nullptr, false, kOnlyLanguage},
+    {"vision-tower", "", nullptr, false, kOnlyLanguage},
+    {"disable-vision-class-token", "", nullptr, false, kOnlyLanguage},
     {"is-hybrid-model", "model"},
     {"hybrid-override-pattern", "", nullptr, false,
      "the estimate treats all layers as attention layers"},
@@ -415,9 +420,12 @@ void fill_in_flags(ForeignReading& r, bool by_recipe) {
   fill_experts(r);
   fill_numbers(r, by_recipe);
   d.framework = plan::frameworks().front();
-  // The layers of Megatron-LM itself write the scores of attention to memory.
+  // The layers of Megatron-LM itself write the scores of attention to memory, and fused kernels
+  // have 16-bit formats only.
   const YamlNode* const layers = find_path(r.root, "transformer-impl");
-  if (layers != nullptr && layers->scalar == "local" && !d.attention)
+  const bool local = layers != nullptr && layers->scalar == "local";
+  const bool old = find_path(r.root, "DDP-impl") != nullptr;
+  if ((local || old || d.param_dtype == plan::Dtype::fp32) && !d.attention)
     d.attention = plan::AttentionKernel::unfused;
 }
 
@@ -504,6 +512,20 @@ MegatronFlags read_overridden_recipe(std::string_view text, const ShellInput& in
   return script;
 }
 
+/// Returns whether the text sets CUDA_DEVICE_MAX_CONNECTIONS to 1, in a shell or in JSON.
+bool sets_one_connection(std::string_view text) {
+  constexpr std::string_view kName = "CUDA_DEVICE_MAX_CONNECTIONS";
+  for (std::size_t at = text.find(kName); at != std::string_view::npos;
+       at = text.find(kName, at + 1)) {
+    const std::size_t value = text.find_first_not_of(" =:\"'\\", at + kName.size());
+    if (value == std::string_view::npos || text[value] != '1') continue;
+    if (value > at + kName.size() &&
+        !std::isdigit(static_cast<unsigned char>(value + 1 < text.size() ? text[value + 1] : ' ')))
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool claims_megatron(std::string_view file, std::string_view text) {
@@ -563,8 +585,7 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
   if (flags.recipe) fill_recipe_ranks(reading, plan);
   if (has_argument_dump(plan.text)) weaken_value_errors(plan.findings);
   report_script_values(reading, flags, kMegatronKeys, plan);
-  if (plan.text.find("CUDA_DEVICE_MAX_CONNECTIONS=1") != std::string::npos)
-    plan.answered.emplace_back("RW0511");
+  if (sets_one_connection(plan.text)) plan.answered.emplace_back("RW0511");
   if (is_on(reading, "grad-reduce-in-bf16") || find_path(flags.map, "main-grads-dtype") != nullptr)
     plan.answered.emplace_back("RW0515");
   plan.keys = fields.keys();

@@ -129,6 +129,8 @@ void report_unknown(ForeignReading& r, const MegatronFlags& flags, std::span<con
     for (const ForeignKey& row : rows)
       if (row.path == one.flag) key = row.plan_key;
     plan.open.push_back({std::string(key), show_variable(one.variable), fill_hint(one.variable)});
+    // Sequence parallelism without tensor parallelism, which is only assumed then.
+    if (key == "parallelism.tp_size") plan.answered.emplace_back("RW0403");
     r.fields.report(one.place,
                     {.code = "RW0614",
                      .severity = Severity::warning,
