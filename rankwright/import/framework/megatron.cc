@@ -200,6 +200,8 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"overlap-param-gather-with-optimizer-step", "", nullptr, false, kAsStated},
     {"delay-wgrad-compute", "", nullptr, false, kAsStated},
     {"moe-shared-expert-overlap", "", nullptr, false, kAsStated},
+    {"moe-latent-size", "", nullptr, false, "experts are estimated as wide as the layer"},
+    {"torch-fsdp2-no-reshard-after-forward", "parallelism.zero_stage"},
     {"DDP-impl", "software.attention"},  // before 2023
     {"distribute-saved-activations", "", nullptr, false, kAsStated},
     {"cpu-offloading-num-layers", "", nullptr, false, "activations are counted on the GPU"},
@@ -270,7 +272,7 @@ void fill_world(ForeignReading& r) {
 }
 
 int megatron_zero(ForeignReading& r) {
-  if (is_on(r, "use-torch-fsdp2")) return 3;
+  if (is_on(r, "use-torch-fsdp2")) return is_on(r, "torch-fsdp2-no-reshard-after-forward") ? 2 : 3;
   if (is_on(r, "use-megatron-fsdp") || is_on(r, "use-custom-fsdp")) {
     const YamlNode* const strategy = find_path(r.root, "data-parallel-sharding-strategy");
     constexpr Word<int> kWords[] = {

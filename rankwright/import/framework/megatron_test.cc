@@ -445,5 +445,27 @@ TEST(MegatronImport, ConnectionsInAnEnvironmentOfRay_AreRead) {
   EXPECT_FALSE(answers("echo CUDA_DEVICE_MAX_CONNECTIONS"));
 }
 
+TEST(MegatronImport, ReadsFp8SwitchesOf2023_AndWeightsThatAreNotResharded) {
+  EXPECT_EQ(draft_of("--bf16 --fp8-hybrid").matmul, plan::Matmul::fp8);
+  EXPECT_EQ(draft_of("--bf16").matmul, std::nullopt);
+  EXPECT_EQ(draft_of("--use-torch-fsdp2 --bf16").zero, 3);
+  EXPECT_EQ(draft_of("--use-torch-fsdp2 --torch-fsdp2-no-reshard-after-forward --bf16").zero, 2);
+}
+
+// The note names the variable and its own default, not the value that the flag gets.
+TEST(MegatronImport, BranchThatADefaultDecides_IsOpen) {
+  const PlanFile plan = read(
+      "if [ ${RECOMPUTE:-1} -eq 1 ]; then A=\"--recompute-granularity full --recompute-method "
+      "uniform --recompute-num-layers 1\"; fi\nrun " +
+      std::string(kShapes) + "--bf16 $A\n");
+  EXPECT_EQ(plan.draft.recompute, plan::Recompute::full);
+  ASSERT_EQ(plan.findings.size(), 1u);
+  EXPECT_EQ(plan.findings[0].code, "RW0615");
+  EXPECT_EQ(plan.findings[0].detail,
+            "defaults of variables that the script leaves open: RECOMPUTE = 1");
+  ASSERT_FALSE(plan.open.empty());
+  EXPECT_EQ(plan.open[0].key, "parallelism.recompute");
+}
+
 }  // namespace megatron_test
 }  // namespace rankwright::importer

@@ -174,6 +174,7 @@ void add_lora_module(plan::LoraModules& modules, std::string_view name) {
 }
 
 constexpr std::string_view kFolders[] = {"HOME", "PWD", "USER", "TMPDIR", "SCRATCH", "WORK"};
+constexpr std::string_view kSomeFolder = "folder";
 
 }  // namespace
 
@@ -395,13 +396,18 @@ ShellInput with_usual_folders(ShellInput input) {
     if (std::optional<std::string> value = outer ? outer(name) : std::nullopt) return value;
     if (std::find(std::begin(kFolders), std::end(kFolders), name) == std::end(kFolders))
       return std::nullopt;
-    return "folder";
+    return std::string(kSomeFolder);
   };
   return input;
 }
 
 void forget_usual_folders(MegatronFlags& flags) {
   for (const std::string_view folder : kFolders) flags.used.erase(std::string(folder));
+  // A default that is a folder of the user does not decide which model it contains.
+  std::erase_if(flags.defaults, [&](const MegatronFlags::Default& one) {
+    const auto value = flags.default_values.find(one.variable);
+    return value != flags.default_values.end() && value->second.starts_with(kSomeFolder);
+  });
 }
 
 bool is_yaml_file(std::string_view file) {

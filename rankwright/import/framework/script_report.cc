@@ -47,7 +47,10 @@ void report_defaults(ForeignReading& r, const MegatronFlags& flags,
     }
     const std::string name =
         variable.find_first_not_of("0123456789") == std::string::npos ? "$" + variable : variable;
-    const std::string text = fmt::format("{} = {}", make_excerpt(name), make_excerpt(value));
+    const auto known = flags.default_values.find(variable);
+    const std::string text =
+        fmt::format("{} = {}", make_excerpt(name),
+                    make_excerpt(known == flags.default_values.end() ? value : known->second));
     plan.open.push_back({std::string(key), text, fmt::format("--set {}=VALUE", variable)});
     if (std::find(shown.begin(), shown.end(), text) == shown.end()) shown.push_back(text);
   };

@@ -685,5 +685,18 @@ TEST(NemoRl, ReadsTheFusedLogProbabilities_AndTheDispatcher) {
   EXPECT_THAT(plan.findings, Contains(Field(&Diagnostic::code, "RW0601")));
 }
 
+TEST(Verl, FolderOfTheUser_IsNotReported) {
+  const PlanFile plan = read(
+      "DATA=${DATA:-\"${HOME}/verl\"}\nN=${NODES:-2}\npython3 -m verl.trainer.main_ppo "
+      "actor_rollout_ref.model.path=$DATA/models/Qwen3-8B trainer.nnodes=$N "
+      "actor_rollout_ref.actor.ppo_mini_batch_size=$((N * 64)) trainer.n_gpus_per_node=8\n",
+      "run.sh");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  std::string notes;
+  for (const Diagnostic& found : plan.findings) notes += found.detail + "\n";
+  EXPECT_THAT(notes, testing::HasSubstr("NODES = 2"));  // not 128, the batch that it decides
+  EXPECT_THAT(notes, testing::Not(testing::HasSubstr("DATA")));
+}
+
 }  // namespace recipes_test
 }  // namespace rankwright::importer
