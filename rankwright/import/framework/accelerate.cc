@@ -30,11 +30,18 @@ void read_cp_comm_strategy(ForeignReading& r, const YamlNode& node) {
   r.draft.cp_comm = parse_word(r, node, kWords);
 }
 
+/// Only Inductor makes other kernels.
+void read_dynamo_backend(ForeignReading& r, const YamlNode& node) {
+  if (lower(node.scalar.substr(0, kLongestLabel)) == "inductor") r.draft.compile = true;
+}
+
 constexpr ForeignKey kAccelerateKeys[] = {
     {"num_processes", "world_size", whole<&Draft::world, cluster::kMaxDevices>, true},
     {"num_machines", "node_shape"},
     {"distributed_type", "parallelism.zero_stage"},
     {"mixed_precision", "job.param_dtype"},
+    {"dynamo_config.dynamo_backend", "software.compile", read_dynamo_backend},
+    {"dynamo_backend", "software.compile", read_dynamo_backend},
     {"parallelism_config.parallelism_config_tp_size", "parallelism.tp_size",
      whole<&Draft::tp, kMaxDegree>, true},
     {"parallelism_config.parallelism_config_cp_size", "parallelism.cp_size",

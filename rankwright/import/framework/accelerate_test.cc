@@ -126,5 +126,12 @@ TEST(Accelerate, SettingBesideTheOneThatItResembles_IsNoTypo) {
   for (const Diagnostic& found : plan.findings) EXPECT_NE(found.code, "RW0617") << found.detail;
 }
 
+TEST(AccelerateImport, ReadsTheCompiler) {
+  const std::string text(kConfig);
+  EXPECT_EQ(read(text).draft.compile, std::nullopt);
+  EXPECT_EQ(read(text + "dynamo_config: {dynamo_backend: INDUCTOR}\n").draft.compile, true);
+  EXPECT_EQ(read(text + "dynamo_config: {dynamo_backend: EAGER}\n").draft.compile, std::nullopt);
+}
+
 }  // namespace accelerate_test
 }  // namespace rankwright::importer

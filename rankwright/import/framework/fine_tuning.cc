@@ -61,6 +61,21 @@ void read_trainer_optimizer(ForeignReading& r, const YamlNode& node) {
       fmt::format("optimizer {}: estimated with Adam's states", make_excerpt(node.scalar)));
 }
 
+/// LLaMA-Factory's switch for Muon, whatever `optim` says.
+void read_muon_switch(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node)) r.draft.optimizer = plan::Optimizer::muon;
+}
+
+/// Reads axolotl's words besides true and false: "offload" moves the inputs of layers to the host.
+void read_trainer_recompute(ForeignReading& r, const YamlNode& node) {
+  read_full_recompute(r, node);
+  if (node.scalar.starts_with("offload")) r.draft.offload_activations = true;
+}
+
+void read_offload_activations(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node)) r.draft.offload_activations = true;
+}
+
 /// The keys that turn on adapters.
 constexpr const char* kAdapterKeys[] = {"finetuning_type", "adapter", "use_peft"};
 
@@ -237,6 +252,8 @@ void finish_method(ForeignReading& r) {
   if (loss != nullptr) draft.ref_model = loss->reference;
 }
 
+constexpr std::string_view kBesideAdapters = "only the adapters are estimated as trained";
+
 constexpr ForeignKey kFineTuningKeys[] = {
     {"lora_rank", "job.lora_rank", whole<&Draft::lora_rank, kMaxLoraRank>},
     {"lora_r", "job.lora_rank", whole<&Draft::lora_rank, kMaxLoraRank>},
@@ -271,10 +288,14 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"bf16", "job.param_dtype"},
     {"fp16", "job.param_dtype"},
     {"pure_bf16", "job.master_dtype", read_pure_bf16},
-    {"gradient_checkpointing", "parallelism.recompute", read_full_recompute},
+    {"torch_dtype", "job.master_dtype"},
+    {"dtype", "job.master_dtype"},
+    {"gradient_checkpointing", "parallelism.recompute", read_trainer_recompute},
+    {"activation_offloading", "parallelism.offload.activations", read_offload_activations},
     {"disable_gradient_checkpointing", "parallelism.recompute"},
     {"optim", "job.optimizer", read_trainer_optimizer},
     {"optimizer", "job.optimizer", read_trainer_optimizer},
+    {"use_muon", "job.optimizer", read_muon_switch},
     {"deepspeed", "parallelism.zero_stage"},
     {"fsdp", "parallelism.zero_stage"},
     {"fsdp_config", "parallelism.zero_stage"},
@@ -286,6 +307,7 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"dp_shard_size", "parallelism.dp_size"},
     {"dp_replicate_size", "parallelism.shard_size"},
     {"use_liger_kernel", "software.loss", read_fused_head},
+    {"use_liger", "software.loss", read_fused_head},
     {"enable_liger_kernel", "software.loss", read_fused_head},
     {"liger_fused_linear_cross_entropy", "software.loss", read_fused_head},
     {"cut_cross_entropy", "software.loss", read_fused_head},
@@ -299,6 +321,10 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"use_unsloth", "", nullptr, false, "estimated without Unsloth's kernels"},
     {"use_galore", "", nullptr, false, "estimated with Adam's states"},
     {"use_badam", "", nullptr, false, "estimated with Adam's states"},
+    {"use_apollo", "", nullptr, false, "estimated with Adam's states"},
+    {"use_adam_mini", "", nullptr, false, "estimated with Adam's states"},
+    {"additional_target", "", nullptr, false, kBesideAdapters},
+    {"lora_modules_to_save", "", nullptr, false, kBesideAdapters},
 };
 
 /// Returns the ZeRO stage in the name of a DeepSpeed config: "ds_z3_config.json", "zero2.json".
@@ -371,6 +397,24 @@ void read_trainer_precision(ForeignReading& r) {
   r.draft.grad_dtype = r.draft.zero > 0 ? r.draft.param_dtype : plan::Dtype::fp32;
 }
 
+/// Returns whether the weights are loaded in 16 bits: TRL's recipes say so, and axolotl loads them
+/// in the format that it computes in. LLaMA-Factory makes fp32 copies of trained weights.
+bool loads_16bit_weights(const ForeignReading& r) {
+  if (find_path(r.root, "base_model") != nullptr) return r.draft.param_dtype.has_value();
+  for (const char* const key : {"torch_dtype", "dtype"})
+    if (read_word(r, key).find("16") != std::string_view::npos) return true;
+  return false;
+}
+
+/// Without DeepSpeed and FSDP, which keep fp32 copies, gradients and optimizer states have the
+/// format of the loaded weights.
+void finish_16bit_weights(ForeignReading& r) {
+  Draft& d = r.draft;
+  if (d.zero != 0 || d.lora_rank || d.param_dtype != plan::Dtype::bf16) return;
+  if (!loads_16bit_weights(r)) return;
+  d.grad_dtype = d.master_dtype = d.moment_dtype = d.param_dtype;
+}
+
 }  // namespace
 
 bool claims_fine_tuning(std::string_view file, std::string_view text) {
@@ -411,6 +455,7 @@ void read_fine_tuning(PlanFile& plan, const FileReader& files) {
   read_trainer_precision(reading);
   read_prompt_and_completion(reading);
   finish_adapter(reading);
+  finish_16bit_weights(reading);
   finish_freeze(reading);
   read_trl_method(reading);
   finish_stage(reading);

@@ -205,5 +205,61 @@ TEST(FineTuning, FusedLossAndPromptsAreRead) {
   EXPECT_EQ(plan.findings[0].code, "RW0601");  // generation
 }
 
+// The weights of a run without DeepSpeed and FSDP are those that the file loads, and PyTorch's
+// optimizers make their states in the format of the weights.
+TEST(FineTuning, WeightsLoadedIn16Bits_HaveStatesIn16Bits) {
+  const std::string text =
+      "model_name_or_path: Qwen/Qwen2.5-7B\nper_device_train_batch_size: 1\nmax_length: 2048\n"
+      "bf16: true\n";
+  EXPECT_FALSE(read(text).draft.master_dtype.has_value());
+  for (const char* const key : {"torch_dtype: bfloat16\n", "dtype: bfloat16\n"}) {
+    const Draft bare = read(text + key).draft;
+    EXPECT_THAT(bare.master_dtype, Optional(plan::Dtype::bf16)) << key;
+    EXPECT_THAT(bare.moment_dtype, Optional(plan::Dtype::bf16)) << key;
+    EXPECT_THAT(bare.grad_dtype, Optional(plan::Dtype::bf16)) << key;
+    // FSDP makes fp32 copies of them, and adapters are kept in fp32.
+    EXPECT_FALSE(read(text + key + "fsdp: full_shard\n").draft.master_dtype.has_value());
+    EXPECT_FALSE(read(text + key + "use_peft: true\n").draft.master_dtype.has_value());
+  }
+  const std::string axolotl = "base_model: Qwen/Qwen2.5-7B\nsequence_len: 2048\nbf16: auto\n";
+  EXPECT_THAT(read(axolotl).draft.master_dtype, Optional(plan::Dtype::bf16));
+  EXPECT_FALSE(read(axolotl + "adapter: lora\n").draft.master_dtype.has_value());
+}
+
+TEST(FineTuning, SwitchesOfOptimizers_AreRead) {
+  const std::string text = kFactory + "finetuning_type: full\n";
+  EXPECT_THAT(read(text + "use_muon: true\n").draft.optimizer, Optional(plan::Optimizer::muon));
+  EXPECT_FALSE(read(text + "use_muon: false\n").draft.optimizer.has_value());
+  for (const char* const key : {"use_apollo: true\n", "use_adam_mini: true\n"}) {
+    const PlanFile plan = read(text + key);
+    ASSERT_EQ(plan.findings.size(), 2u) << key;  // the other is the DeepSpeed config
+    EXPECT_EQ(plan.findings[0].code, "RW0601") << key;
+  }
+}
+
+TEST(FineTuning, OlderNameOfLiger_IsRead) {
+  EXPECT_THAT(read(kFactory + "finetuning_type: full\nuse_liger: true\n").draft.loss,
+              Optional(plan::Loss::fused_linear));
+}
+
+// Embeddings and output heads that are trained beside adapters have gradients and states.
+TEST(FineTuning, ModulesTrainedBesideAdapters_AreReported) {
+  const std::string text = kFactory + "finetuning_type: lora\n";
+  for (const char* const key : {"additional_target: embed_tokens,lm_head\n",
+                                "lora_modules_to_save: [embed_tokens, lm_head]\n"}) {
+    const PlanFile plan = read(text + key);
+    ASSERT_FALSE(plan.findings.empty()) << key;
+    EXPECT_EQ(plan.findings[0].code, "RW0601") << key;
+  }
+}
+
+TEST(FineTuning, OffloadedActivations_AreRead) {
+  const std::string text = kFactory + "finetuning_type: full\n";
+  EXPECT_THAT(read(text + "activation_offloading: true\n").draft.offload_activations,
+              Optional(true));
+  EXPECT_THAT(read(text + "gradient_checkpointing: offload\n").draft.offload_activations,
+              Optional(true));
+}
+
 }  // namespace fine_tuning_test
 }  // namespace rankwright::importer

@@ -21,16 +21,6 @@ void read_mapping(ForeignReading& r, const YamlNode&) {
       mesh::Order{mesh::Axis::tp, mesh::Axis::cp, mesh::Axis::ep, mesh::Axis::pp, mesh::Axis::dp};
 }
 
-/// Reads the dispatcher. `flex` hands over to DeepEP or HybridEP, which both send a token once per
-/// node; `allgather`, a dispatcher for small groups, is counted as an all-to-all.
-void read_dispatcher_type(ForeignReading& r, const YamlNode& node) {
-  constexpr Word<plan::Dispatcher> kWords[] = {{"alltoall", plan::Dispatcher::alltoall},
-                                               {"allgather", plan::Dispatcher::alltoall},
-                                               {"alltoall_seq", plan::Dispatcher::alltoall},
-                                               {"flex", plan::Dispatcher::deepep}};
-  r.draft.dispatcher = parse_word(r, node, kWords);
-}
-
 void read_cp_comm(ForeignReading& r, const YamlNode& node) {
   constexpr Word<plan::CpComm> kWords[] = {{"p2p", plan::CpComm::p2p},
                                            {"all_gather", plan::CpComm::all_gather},
@@ -126,6 +116,7 @@ void read_old_recompute(ForeignReading& r, const YamlNode& node) {
 
 constexpr std::string_view kTeacher = "only the trained model is counted, without its teacher";
 constexpr std::string_view kAsStated = "times and memory do not include it";
+constexpr std::string_view kOnlyLanguage = "only the language model is estimated";
 
 // Rows that several flags decide together have no reader: see fill_in_flags().
 constexpr ForeignKey kMegatronKeys[] = {
@@ -209,6 +200,10 @@ constexpr ForeignKey kMegatronKeys[] = {
      "estimated as a single ring or all-to-all"},
     {"overlap-param-gather-with-optimizer-step", "", nullptr, false, kAsStated},
     {"delay-wgrad-compute", "", nullptr, false, kAsStated},
+    {"moe-shared-expert-overlap", "", nullptr, false, kAsStated},
+    {"moe-latent-size", "", nullptr, false, "experts are estimated as wide as the layer"},
+    {"torch-fsdp2-no-reshard-after-forward", "parallelism.zero_stage"},
+    {"DDP-impl", "software.attention"},  // before 2023
     {"distribute-saved-activations", "", nullptr, false, kAsStated},
     {"cpu-offloading-num-layers", "", nullptr, false, "activations are counted on the GPU"},
     {"fine-grained-activation-offloading", "", nullptr, false,
@@ -249,7 +244,9 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"export-kd-teacher-load", "", nullptr, false, kTeacher},
     {"freeze-LM", "", nullptr, false, "all parameters are estimated as trained"},
     {"retro-add-retriever", "", nullptr, false, "the retriever is not estimated"},
-    {"vision-model-type", "", nullptr, false, "only the language model is estimated"},
+    {"vision-model-type", "", nullptr, false, kOnlyLanguage},
+    {"vision-tower", "", nullptr, false, kOnlyLanguage},
+    {"disable-vision-class-token", "", nullptr, false, kOnlyLanguage},
     {"is-hybrid-model", "model"},
     {"hybrid-override-pattern", "", nullptr, false,
      "the estimate treats all layers as attention layers"},
@@ -276,7 +273,7 @@ void fill_world(ForeignReading& r) {
 }
 
 int megatron_zero(ForeignReading& r) {
-  if (is_on(r, "use-torch-fsdp2")) return 3;
+  if (is_on(r, "use-torch-fsdp2")) return is_on(r, "torch-fsdp2-no-reshard-after-forward") ? 2 : 3;
   if (is_on(r, "use-megatron-fsdp") || is_on(r, "use-custom-fsdp")) {
     const YamlNode* const strategy = find_path(r.root, "data-parallel-sharding-strategy");
     constexpr Word<int> kWords[] = {
@@ -426,9 +423,12 @@ void fill_in_flags(ForeignReading& r, bool by_recipe) {
   fill_experts(r);
   fill_numbers(r, by_recipe);
   d.framework = plan::frameworks().front();
-  // The layers of Megatron-LM itself write the scores of attention to memory.
+  // The layers of Megatron-LM itself write the scores of attention to memory, and fused kernels
+  // have 16-bit formats only.
   const YamlNode* const layers = find_path(r.root, "transformer-impl");
-  if (layers != nullptr && layers->scalar == "local" && !d.attention)
+  const bool local = layers != nullptr && layers->scalar == "local";
+  const bool old = find_path(r.root, "DDP-impl") != nullptr;
+  if ((local || old || d.param_dtype == plan::Dtype::fp32) && !d.attention)
     d.attention = plan::AttentionKernel::unfused;
 }
 
@@ -515,6 +515,20 @@ MegatronFlags read_overridden_recipe(std::string_view text, const ShellInput& in
   return script;
 }
 
+/// Returns whether the text sets CUDA_DEVICE_MAX_CONNECTIONS to 1, in a shell or in JSON.
+bool sets_one_connection(std::string_view text) {
+  constexpr std::string_view kName = "CUDA_DEVICE_MAX_CONNECTIONS";
+  for (std::size_t at = text.find(kName); at != std::string_view::npos;
+       at = text.find(kName, at + 1)) {
+    const std::size_t value = text.find_first_not_of(" =:\"'\\", at + kName.size());
+    if (value == std::string_view::npos || text[value] != '1') continue;
+    if (value > at + kName.size() &&
+        !std::isdigit(static_cast<unsigned char>(value + 1 < text.size() ? text[value + 1] : ' ')))
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool claims_megatron(std::string_view file, std::string_view text) {
@@ -574,8 +588,7 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
   if (flags.recipe) fill_recipe_ranks(reading, plan);
   if (has_argument_dump(plan.text)) weaken_value_errors(plan.findings);
   report_script_values(reading, flags, kMegatronKeys, plan);
-  if (plan.text.find("CUDA_DEVICE_MAX_CONNECTIONS=1") != std::string::npos)
-    plan.answered.emplace_back("RW0511");
+  if (sets_one_connection(plan.text)) plan.answered.emplace_back("RW0511");
   if (is_on(reading, "grad-reduce-in-bf16") || find_path(flags.map, "main-grads-dtype") != nullptr)
     plan.answered.emplace_back("RW0515");
   plan.keys = fields.keys();

@@ -58,6 +58,9 @@ constexpr std::string_view kSwitches[] = {"sequence-parallel",
                                           "moe-grouped-gemm",
                                           "moe-permute-fusion",
                                           "moe-enable-deepep",
+                                          "moe-shared-expert-overlap",
+                                          "torch-fsdp2-no-reshard-after-forward",
+                                          "disable-vision-class-token",
                                           "moe-use-legacy-grouped-gemm",
                                           "moe-layer-recompute",
                                           "cross-entropy-loss-fusion",
@@ -109,6 +112,8 @@ std::string current_name(std::string_view name) {
       {"pipe-parallel-size", "pipeline-model-parallel-size"},
       {"batch-size", "micro-batch-size"},
       {"gas", "gradient-accumulation-steps"},
+      {"fp8-hybrid", "fp8-format"},  // switches of 2023
+      {"fp8-e4m3", "fp8-format"},
       {"moe-num-experts", "num-experts"},
       {"moe-top-k", "moe-router-topk"},
       {"npernode", "nproc-per-node"},
@@ -416,6 +421,7 @@ MegatronFlags read_script(std::string_view text, const ShellInput& input) {
   for (const std::size_t at : script.guesses) flags.guesses.push_back(locations.node(at, 1, ""));
   flags.cut = script.cut;
   flags.used = script.used;
+  flags.default_values = script.defaults;
   flags.unread = script.sources;
   return flags;
 }
@@ -563,6 +569,7 @@ MegatronFlags read_overrides(std::string_view text, const ShellInput& input) {
   for (const std::size_t at : script.guesses) flags.guesses.push_back(locations.node(at, 1, ""));
   flags.cut = script.cut;
   flags.used = script.used;
+  flags.default_values = script.defaults;
   flags.unread = script.sources;
   return flags;
 }

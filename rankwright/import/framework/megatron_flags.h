@@ -2,6 +2,7 @@
 // argument dump in a log. Their meaning is in megatron.cc.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -42,9 +43,10 @@ struct MegatronFlags {
   std::vector<Default> defaults{};
   std::vector<std::string> off{};  // switches that are stated to be off
   std::optional<OpenRanks> open_ranks{};
-  std::set<std::string> used{};            // variables of the input that the script used
-  std::vector<std::string> unread{};       // sourced files that cannot be read
-  std::size_t other_commands = 0;          // training commands that were left out
+  std::set<std::string> used{};  // variables of the input that the script used
+  std::map<std::string, std::string> default_values{};  // of unset variables of the script
+  std::vector<std::string> unread{};                    // sourced files that cannot be read
+  std::size_t other_commands = 0;                       // training commands that were left out
   std::vector<std::string> of_launcher{};  // flags of other programs than the training script
   std::vector<YamlNode> guesses{};  // conditions of unknown value whose first branch was taken
   bool cut = false;                 // the script exceeds the limits and was read in part

@@ -164,10 +164,22 @@ void read_fork_method(const MegatronFork& fork, ForeignReading& r) {
   count_pairs_twice(d);
 }
 
+/// Flags that may name a model.
+constexpr const char* kModelNames[] = {"model", "hf-checkpoint", "mcore-model", "load", "ref-load"};
+
+/// Removes the flags that the fork reads from those that are listed as ignored.
+void forget_read_flags(const MegatronFork& fork, std::vector<std::string>& ignored) {
+  std::erase_if(ignored, [&](const std::string& flag) {
+    return std::any_of(fork.renamed.begin(), fork.renamed.end(),
+                       [&](const ForkFlag& one) { return one.fork == flag; }) ||
+           std::find(std::begin(kModelNames), std::end(kModelNames), flag) != std::end(kModelNames);
+  });
+}
+
 /// Sets the model that a flag or a recipe names if the file has no shapes.
 void read_fork_model(ForeignReading& r) {
   if (r.draft.model) return;
-  for (const char* const path : {"model", "hf-checkpoint", "mcore-model", "load", "ref-load"})
+  for (const char* const path : kModelNames)
     if (const YamlNode* const node = find_path(r.root, path);
         node != nullptr && node->kind == YamlNode::Kind::scalar && !r.draft.model)
       r.fields.under("model", *node, [&] { read_named_model(r, *node); });
@@ -263,6 +275,7 @@ void apply_fork(const MegatronFork& fork, MegatronFlags& flags) {
 
 void finish_fork(const MegatronFork& fork, ForeignReading& r, PlanFile& plan) {
   read_fork_model(r);
+  forget_read_flags(fork, plan.ignored_keys);
   if (fork.adapters) read_swift_adapters(r);
   read_fork_method(fork, r);
   // The model files of Primus have it on; Megatron-LM turns it off without tensor parallelism.

@@ -257,5 +257,17 @@ TEST(Primus, AdaptersAndScripts_AreRead) {
   EXPECT_THAT(script.draft.zero, Optional(1));
 }
 
+TEST(Slime, FlagsOfTheActor_AreNotIgnored) {
+  const PlanFile plan = read(
+      "python3 train.py --actor-num-nodes 2 --actor-num-gpus-per-node 8 --lr 1e-6 "
+      "--hf-checkpoint /root/Qwen3-4B --rollout-batch-size 32 --rollout-max-response-len 8192 "
+      "--global-batch-size 256 --tensor-model-parallel-size 2\n",
+      "run.sh");
+  for (const char* const flag :
+       {"actor-num-nodes", "actor-num-gpus-per-node", "hf-checkpoint", "rollout-max-response-len"})
+    EXPECT_THAT(plan.ignored_keys, testing::Not(testing::Contains(flag)));
+  EXPECT_THAT(plan.ignored_keys, testing::Contains("lr"));
+}
+
 }  // namespace megatron_forks_test
 }  // namespace rankwright::importer

@@ -404,5 +404,68 @@ TEST(Megatron, OlderFlags_AreRead) {
             1);
 }
 
+// Flash attention and cuDNN's have 16-bit formats only; Megatron-LM before 2023, which had
+// --DDP-impl, runs flash attention only if told to.
+TEST(MegatronImport, AttentionWithoutAFusedKernel_WritesItsScores) {
+  EXPECT_EQ(draft_of("").attention, plan::AttentionKernel::unfused);
+  EXPECT_EQ(draft_of("--bf16").attention, std::nullopt);
+  EXPECT_EQ(draft_of("--fp16 --DDP-impl local").attention, plan::AttentionKernel::unfused);
+  EXPECT_EQ(draft_of("--fp16 --DDP-impl local --use-flash-attn").attention,
+            plan::AttentionKernel::flash2);
+}
+
+TEST(MegatronImport, SettingsThatTimesDoNotInclude_AreReported) {
+  for (const char* const flag :
+       {"--moe-shared-expert-overlap", "--disable-vision-class-token", "--vision-tower clip"}) {
+    const PlanFile plan = read("run " + std::string(kShapes) + flag + " --bf16\n");
+    ASSERT_FALSE(plan.findings.empty()) << flag;
+    EXPECT_EQ(plan.findings[0].code, "RW0601") << flag;
+  }
+}
+
+// TP 1 is only assumed: nothing says that sequence parallelism has no effect.
+TEST(MegatronImport, UnknownTensorParallelism_AnswersSequenceParallelism) {
+  const std::string text = "run " + std::string(kShapes) + "--sequence-parallel --bf16 ";
+  const PlanFile open = read(text + "--tensor-model-parallel-size $TP\n");
+  EXPECT_THAT(open.answered, testing::Contains("RW0403"));
+  const PlanFile stated = read(text + "--tensor-model-parallel-size 1\n");
+  EXPECT_THAT(stated.answered, testing::Not(testing::Contains("RW0403")));
+}
+
+TEST(MegatronImport, ConnectionsInAnEnvironmentOfRay_AreRead) {
+  const std::string text =
+      "run " + std::string(kShapes) + "--tensor-model-parallel-size 2 --bf16\n";
+  const auto answers = [&](const std::string& line) {
+    const std::vector<std::string_view> found = read(line + "\n" + text).answered;
+    return std::find(found.begin(), found.end(), "RW0511") != found.end();
+  };
+  EXPECT_TRUE(answers("export CUDA_DEVICE_MAX_CONNECTIONS=1"));
+  EXPECT_TRUE(answers("ENV=\"{\\\"CUDA_DEVICE_MAX_CONNECTIONS\\\": \\\"1\\\"}\""));
+  EXPECT_FALSE(answers("export CUDA_DEVICE_MAX_CONNECTIONS=8"));
+  EXPECT_FALSE(answers("echo CUDA_DEVICE_MAX_CONNECTIONS"));
+}
+
+TEST(MegatronImport, ReadsFp8SwitchesOf2023_AndWeightsThatAreNotResharded) {
+  EXPECT_EQ(draft_of("--bf16 --fp8-hybrid").matmul, plan::Matmul::fp8);
+  EXPECT_EQ(draft_of("--bf16").matmul, std::nullopt);
+  EXPECT_EQ(draft_of("--use-torch-fsdp2 --bf16").zero, 3);
+  EXPECT_EQ(draft_of("--use-torch-fsdp2 --torch-fsdp2-no-reshard-after-forward --bf16").zero, 2);
+}
+
+// The note names the variable and its own default, not the value that the flag gets.
+TEST(MegatronImport, BranchThatADefaultDecides_IsOpen) {
+  const PlanFile plan = read(
+      "if [ ${RECOMPUTE:-1} -eq 1 ]; then A=\"--recompute-granularity full --recompute-method "
+      "uniform --recompute-num-layers 1\"; fi\nrun " +
+      std::string(kShapes) + "--bf16 $A\n");
+  EXPECT_EQ(plan.draft.recompute, plan::Recompute::full);
+  ASSERT_EQ(plan.findings.size(), 1u);
+  EXPECT_EQ(plan.findings[0].code, "RW0615");
+  EXPECT_EQ(plan.findings[0].detail,
+            "defaults of variables that the script leaves open: RECOMPUTE = 1");
+  ASSERT_FALSE(plan.open.empty());
+  EXPECT_EQ(plan.open[0].key, "parallelism.recompute");
+}
+
 }  // namespace megatron_test
 }  // namespace rankwright::importer

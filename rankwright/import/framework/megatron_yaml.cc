@@ -37,6 +37,9 @@ constexpr RecipeKey kRecipeKeys[] = {
     {"activation", "swiglu", "swiglu", "true"},
     {"activation", "fast-swiglu", "swiglu", "true"},
     {"activation", "geglu", "quick-geglu", "true"},
+    {"activation", "fast-geglu", "quick-geglu", "true"},
+    {"activation", "reglu", "quick-geglu", "true"},  // as wide, with another function
+    {"activation", "fast-reglu", "quick-geglu", "true"},
     {"activation", "squared-relu", "squared-relu", "true"},
     {"gated-linear-unit", "true", "swiglu", "true"},
     {"normalization", "rmsnorm", "normalization", "RMSNorm"},
@@ -50,7 +53,6 @@ constexpr RecipeKey kRecipeKeys[] = {
     {"precision", "16-mixed", "fp16", "true"},
     {"mixed-precision", "bf16_mixed", "bf16", "true"},
     {"mixed-precision", "fp16_mixed", "fp16", "true"},
-    {"fp8-hybrid", "true", "fp8-format", "hybrid"},
     {"fp8", "true", "fp8-format", "hybrid"},
     {"fp8", "hybrid", "fp8-format", "hybrid"},
     {"fp8", "e4m3", "fp8-format", "e4m3"},
@@ -59,7 +61,6 @@ constexpr RecipeKey kRecipeKeys[] = {
     {"max-seq-length", "", "seq-length"},
     {"peft-scheme", "lora", "lora-rank", "32"},  // NeMo's default
     {"peft-scheme", "qlora", "lora-rank", "32"},
-    {"fp8-e4m3", "true", "fp8-format", "e4m3"},
     {"num-moe-experts", "", "num-experts"},
 };
 

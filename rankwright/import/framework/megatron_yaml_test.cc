@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "rankwright/import/plan/plan_format.h"
+#include "rankwright/model/parameters.h"
 
 namespace rankwright::importer {
 namespace megatron_yaml_test {
@@ -226,6 +227,34 @@ TEST(MegatronYaml, TokenizerOfAHubsModel_HasItsVocabulary) {
       "tokenizer_model: meta-llama/Llama-3.1-70B-Instruct\n");
   ASSERT_TRUE(plan.draft.model.has_value());
   EXPECT_EQ(plan.draft.model->vocab, 128256);
+}
+
+// NeMo's `fp8` is the switch; `fp8_hybrid` and `fp8_e4m3` only choose the format.
+TEST(Nemo, FormatOfFp8_IsNotItsSwitch) {
+  const std::string text =
+      "trainer: {num_nodes: 1, devices: 8, precision: bf16}\nmodel:\n"
+      "  tensor_model_parallel_size: 2\n  micro_batch_size: 1\n  global_batch_size: 16\n"
+      "  fp8_e4m3: false\n  fp8_hybrid: true\n";
+  EXPECT_FALSE(read(text + "  fp8: false\n").draft.matmul.has_value());
+  EXPECT_FALSE(read(text).draft.matmul.has_value());
+  EXPECT_THAT(read(text + "  fp8: true\n").draft.matmul, Optional(plan::Matmul::fp8));
+}
+
+TEST(Nemo, GatedActivations_HaveTwoInputs) {
+  const std::string text =
+      "model:\n  tensor_model_parallel_size: 2\n  micro_batch_size: 1\n  num_layers: 2\n"
+      "  hidden_size: 1024\n  ffn_hidden_size: 4096\n  num_attention_heads: 16\n"
+      "  encoder_seq_length: 2048\n  bias: false\n  normalization: rmsnorm\n"
+      "  position_embedding_type: rope\n  activation: ";
+  const auto count = [&](const std::string& activation) {
+    const PlanFile plan = read(text + activation + "\n");
+    return plan.draft.model ? model::count_parameters(*plan.draft.model).total() : 0;
+  };
+  constexpr i64 kMatrix = 1024 * 4096;
+  ASSERT_GT(count("gelu"), 0);
+  for (const char* const gated :
+       {"swiglu", "fast-swiglu", "geglu", "fast-geglu", "reglu", "fast-reglu"})
+    EXPECT_EQ(count(gated), count("gelu") + 2 * kMatrix) << gated;  // one more in each layer
 }
 
 }  // namespace megatron_yaml_test

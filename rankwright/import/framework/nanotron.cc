@@ -36,10 +36,14 @@ void read_nanotron_zero(ForeignReading& r, const YamlNode& node) {
   r.draft.zero = parse_word(r, node, kWords);
 }
 
-/// Read after the parameter format: gradients have that format, or fp32.
+/// Read after the parameter format. The accumulator has the fp32 weights, too: without it,
+/// gradients, weights and optimizer states have the format of the parameters (helpers.py).
 void read_accumulate_grad_in_fp32(ForeignReading& r, const YamlNode& node) {
-  if (const std::optional<bool> on = r.fields.flag(node))
-    r.draft.grad_dtype = *on ? plan::Dtype::fp32 : r.draft.param_dtype.value_or(plan::Dtype::bf16);
+  const std::optional<bool> on = r.fields.flag(node);
+  if (!on) return;
+  Draft& d = r.draft;
+  d.grad_dtype = *on ? plan::Dtype::fp32 : d.param_dtype.value_or(plan::Dtype::bf16);
+  if (!*on) d.master_dtype = d.moment_dtype = d.grad_dtype;
 }
 
 void read_nanotron_optimizer(ForeignReading& r, const YamlNode& node) {

@@ -99,5 +99,19 @@ TEST(Nanotron, UnknownFamilies_AreReported) {
   EXPECT_EQ(plan.findings[0].detail, "is_cola_llama_config: estimated as Llama");
 }
 
+// nanotron 0.4: only the accumulator of fp32 gradients has fp32 weights, and AdamW makes its states
+// in the format of the weights that it gets.
+TEST(NanotronImport, WithoutAccumulator_StatesAreIn16Bits) {
+  std::string text(kConfig);
+  const Draft wide = read(text).draft;
+  EXPECT_FALSE(wide.master_dtype.has_value());
+  const std::string on = "accumulate_grad_in_fp32: true";
+  text.replace(text.find(on), on.size(), "accumulate_grad_in_fp32: false");
+  const Draft narrow = read(text).draft;
+  EXPECT_EQ(narrow.grad_dtype, plan::Dtype::bf16);
+  EXPECT_EQ(narrow.master_dtype, plan::Dtype::bf16);
+  EXPECT_EQ(narrow.moment_dtype, plan::Dtype::bf16);
+}
+
 }  // namespace nanotron_test
 }  // namespace rankwright::importer

@@ -174,6 +174,7 @@ void add_lora_module(plan::LoraModules& modules, std::string_view name) {
 }
 
 constexpr std::string_view kFolders[] = {"HOME", "PWD", "USER", "TMPDIR", "SCRATCH", "WORK"};
+constexpr std::string_view kSomeFolder = "folder";
 
 }  // namespace
 
@@ -245,6 +246,31 @@ void read_lora_map(ForeignReading& r, std::string_view path, std::string_view ra
 
 void read_full_recompute(ForeignReading& r, const YamlNode& node) {
   r.draft.recompute = is_off(node) ? plan::Recompute::none : plan::Recompute::full;
+}
+
+void read_end_stages(ForeignReading& r, const std::string& prefix) {
+  Draft& d = r.draft;
+  const i64 pp = d.pp.value_or(1);
+  const std::optional<i64> first =
+      read_whole_at(r, prefix + "num_layers_in_first_pipeline_stage", 1, model::kMaxLayers);
+  const std::optional<i64> last =
+      read_whole_at(r, prefix + "num_layers_in_last_pipeline_stage", 1, model::kMaxLayers);
+  const i64 others = pp - (first ? 1 : 0) - (last ? 1 : 0);
+  if ((!first && !last) || !d.model || others < 1 || pp > plan::kMaxStages) return;
+  const i64 rest = d.model->layers() - first.value_or(0) - last.value_or(0);
+  if (rest < others || !divides(others, rest)) return;
+  std::vector<i64> layers(std::size_t(pp), rest / others);
+  if (first) layers.front() = *first;
+  if (last) layers.back() = *last;
+  d.stage_layers = std::move(layers);
+}
+
+void read_dispatcher_type(ForeignReading& r, const YamlNode& node) {
+  constexpr Word<plan::Dispatcher> kWords[] = {{"alltoall", plan::Dispatcher::alltoall},
+                                               {"allgather", plan::Dispatcher::alltoall},
+                                               {"alltoall_seq", plan::Dispatcher::alltoall},
+                                               {"flex", plan::Dispatcher::deepep}};
+  r.draft.dispatcher = parse_word(r, node, kWords);
 }
 
 void read_trainer_dtype(ForeignReading& r, const YamlNode& node) {
@@ -370,13 +396,18 @@ ShellInput with_usual_folders(ShellInput input) {
     if (std::optional<std::string> value = outer ? outer(name) : std::nullopt) return value;
     if (std::find(std::begin(kFolders), std::end(kFolders), name) == std::end(kFolders))
       return std::nullopt;
-    return "folder";
+    return std::string(kSomeFolder);
   };
   return input;
 }
 
 void forget_usual_folders(MegatronFlags& flags) {
   for (const std::string_view folder : kFolders) flags.used.erase(std::string(folder));
+  // A default that is a folder of the user does not decide which model it contains.
+  std::erase_if(flags.defaults, [&](const MegatronFlags::Default& one) {
+    const auto value = flags.default_values.find(one.variable);
+    return value != flags.default_values.end() && value->second.starts_with(kSomeFolder);
+  });
 }
 
 bool is_yaml_file(std::string_view file) {

@@ -57,6 +57,14 @@ void count_pairs_twice(Draft& draft);
 /// Sets full recomputation if the setting is on.
 void read_full_recompute(ForeignReading& r, const YamlNode& node);
 
+/// Sets the layers of the stages if the first or the last one has its own number: at
+/// `prefix` + "num_layers_in_first_pipeline_stage" and "..._last_...".
+void read_end_stages(ForeignReading& r, const std::string& prefix = {});
+
+/// Reads Megatron-LM's dispatcher of tokens. `flex` hands over to DeepEP or HybridEP, which both
+/// send a token once per node; `allgather`, one for small groups, is counted as an all-to-all.
+void read_dispatcher_type(ForeignReading& r, const YamlNode& node);
+
 /// Reads "bf16", "bfloat16", "amp_bf16", "fp16", ... as the format of the parameters.
 void read_trainer_dtype(ForeignReading& r, const YamlNode& node);
 

@@ -47,7 +47,10 @@ void report_defaults(ForeignReading& r, const MegatronFlags& flags,
     }
     const std::string name =
         variable.find_first_not_of("0123456789") == std::string::npos ? "$" + variable : variable;
-    const std::string text = fmt::format("{} = {}", make_excerpt(name), make_excerpt(value));
+    const auto known = flags.default_values.find(variable);
+    const std::string text =
+        fmt::format("{} = {}", make_excerpt(name),
+                    make_excerpt(known == flags.default_values.end() ? value : known->second));
     plan.open.push_back({std::string(key), text, fmt::format("--set {}=VALUE", variable)});
     if (std::find(shown.begin(), shown.end(), text) == shown.end()) shown.push_back(text);
   };
@@ -129,6 +132,8 @@ void report_unknown(ForeignReading& r, const MegatronFlags& flags, std::span<con
     for (const ForeignKey& row : rows)
       if (row.path == one.flag) key = row.plan_key;
     plan.open.push_back({std::string(key), show_variable(one.variable), fill_hint(one.variable)});
+    // Sequence parallelism without tensor parallelism, which is only assumed then.
+    if (key == "parallelism.tp_size") plan.answered.emplace_back("RW0403");
     r.fields.report(one.place,
                     {.code = "RW0614",
                      .severity = Severity::warning,

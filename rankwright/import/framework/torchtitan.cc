@@ -108,6 +108,18 @@ void read_old_float8(ForeignReading& r, const YamlNode& node) {
   if (r.fields.flag(node) == true) r.draft.matmul = plan::Matmul::fp8;
 }
 
+/// The switch before that one: "" is off, and "dynamic" and "delayed" are ways of scaling.
+void read_oldest_float8(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node)) r.draft.matmul = plan::Matmul::fp8;
+}
+
+void read_comm_backend(ForeignReading& r, const YamlNode& node) {
+  constexpr Word<plan::Dispatcher> kWords[] = {{"standard", plan::Dispatcher::alltoall},
+                                               {"deepep", plan::Dispatcher::deepep},
+                                               {"hybridep", plan::Dispatcher::hybridep}};
+  r.draft.dispatcher = parse_word(r, node, kWords);
+}
+
 constexpr std::string_view kEven = "estimated with an even split of the model's layers";
 
 constexpr ForeignKey kTorchtitanKeys[] = {
@@ -121,6 +133,8 @@ constexpr ForeignKey kTorchtitanKeys[] = {
     {"parallelism.data_parallel_replicate_degree", "parallelism.shard_size"},
     {"training.enable_float8_linear", "job.matmul", read_old_float8},
     {"float8.enable_float8_linear", "job.matmul", read_old_float8},
+    {"training.fp8_linear", "job.matmul", read_oldest_float8},
+    {"parallelism.expert_parallel_comm_backend", "parallelism.dispatcher", read_comm_backend},
     {"training.data_parallel_degree", "parallelism.dp_size", read_old_degree},
     {"parallelism.expert_parallel_degree", "parallelism.ep_size", whole<&Draft::ep, kMaxDegree>,
      true},

@@ -278,5 +278,14 @@ TEST(Torchtitan, LossAlone_IsNotACompiledModel) {
   EXPECT_EQ(read(text + "[\"model\", \"loss\"]\n").draft.compile, true);
 }
 
+TEST(TorchtitanImport, ReadsTheFirstFloat8Switch_AndTheDispatcher) {
+  const std::string training = "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\n";
+  EXPECT_EQ(read(training + "fp8_linear = \"dynamic\"\n").draft.matmul, plan::Matmul::fp8);
+  EXPECT_EQ(read(training + "fp8_linear = \"\"\n").draft.matmul, std::nullopt);
+  const PlanFile plan =
+      read(training + "[parallelism]\nexpert_parallel_comm_backend = \"deepep\"\n");
+  EXPECT_EQ(plan.draft.dispatcher, plan::Dispatcher::deepep);
+}
+
 }  // namespace torchtitan_test
 }  // namespace rankwright::importer

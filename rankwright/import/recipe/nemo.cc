@@ -37,6 +37,7 @@ constexpr ForeignKey kNemoRlKeys[] = {
     {"policy.dynamic_batching.enabled", "parallelism.micro_batch"},
     {"policy.dtensor_cfg", "parallelism"},
     {"policy.megatron_cfg.use_linear_ce_fusion_loss", "software.loss"},
+    {"policy.megatron_cfg.use_fused_linear_logprobs", "software.loss"},
     {"policy.dtensor_v2_cfg", "parallelism"},
     {"policy.megatron_cfg", "parallelism"},
     {"policy.optimizer.name", "job.optimizer", read_optimizer_class},
@@ -69,27 +70,12 @@ constexpr ForeignKey kNemoEngineKeys[] = {
      python_flag<&Draft::overlap_param>},
     {"fp8_cfg.enabled", "job.matmul", read_engine_fp8},
     {"optimizer.optimizer_cpu_offload", "parallelism.offload.optimizer", read_offload_optimizer},
+    {"moe_token_dispatcher_type", "parallelism.dispatcher", read_dispatcher_type},
+    {"fine_grained_activation_offloading", "", nullptr, false,
+     "activations are counted on the GPU"},
     {"num_layers_in_first_pipeline_stage", "parallelism.stages"},
     {"num_layers_in_last_pipeline_stage", "parallelism.stages"},
 };
-
-/// Sets the layers of the stages if the first or the last one has its own number.
-void read_end_stages(ForeignReading& r) {
-  Draft& d = r.draft;
-  const i64 pp = d.pp.value_or(1);
-  const std::optional<i64> first =
-      read_whole_at(r, "num_layers_in_first_pipeline_stage", 1, model::kMaxLayers);
-  const std::optional<i64> last =
-      read_whole_at(r, "num_layers_in_last_pipeline_stage", 1, model::kMaxLayers);
-  const i64 others = pp - (first ? 1 : 0) - (last ? 1 : 0);
-  if ((!first && !last) || !d.model || others < 1 || pp > plan::kMaxStages) return;
-  const i64 rest = d.model->layers() - first.value_or(0) - last.value_or(0);
-  if (rest < others || !divides(others, rest)) return;
-  std::vector<i64> layers(std::size_t(pp), rest / others);
-  if (first) layers.front() = *first;
-  if (last) layers.back() = *last;
-  d.stage_layers = std::move(layers);
-}
 
 /// Reads the settings of the engine that trains.
 void read_nemo_engine(ForeignReading& outer, PlanFile& plan) {
@@ -145,7 +131,8 @@ constexpr NemoMethodRow kNemoMethods[] = {
 void read_nemo_method(ForeignReading& r) {
   Draft& d = r.draft;
   const bool fused = is_on_at(r.root, "policy.megatron_cfg.enabled") &&
-                     is_on_at(r.root, "policy.megatron_cfg.use_linear_ce_fusion_loss");
+                     (is_on_at(r.root, "policy.megatron_cfg.use_linear_ce_fusion_loss") ||
+                      is_on_at(r.root, "policy.megatron_cfg.use_fused_linear_logprobs"));
   d.loss = fused ? plan::Loss::fused_linear : plan::Loss::log_probs;
   for (const NemoMethodRow& row : kNemoMethods)
     if (find_path(r.root, row.section) != nullptr) d.method = row.method;
@@ -232,6 +219,53 @@ void read_model_class(ForeignReading& r, const YamlNode& node) {
       report_left_out(r, node, "model: estimated as a language model, with its output head");
 }
 
+/// The losses of Automodel by the name of their class, which keep different copies of the logits.
+constexpr std::pair<std::string_view, plan::Loss> kAutomodelLosses[] = {
+    {"MaskedCrossEntropy", plan::Loss::eager},
+    {"FusedLinearCrossEntropy", plan::Loss::fused_linear},
+    {"TEParallelCrossEntropy", plan::Loss::fused},
+    {"ChunkedCrossEntropy", plan::Loss::fused},
+};
+
+void read_automodel_loss(ForeignReading& r, const YamlNode& node) {
+  const YamlNode* const wide = find_path(r.root, "loss_fn.fp32_upcast");
+  if (wide != nullptr && is_off(*wide))
+    return report_left_out(r, *wide, "loss_fn.fp32_upcast: the loss is estimated in fp32");
+  for (const auto& [name, loss] : kAutomodelLosses)
+    if (node.scalar.ends_with(name)) {
+      r.draft.loss = loss;
+      return;
+    }
+  report_left_out(r, node, "loss_fn: estimated as a cross-entropy of next tokens");
+}
+
+/// Reads how tokens are sent to experts.
+void read_automodel_dispatcher(ForeignReading& r, const YamlNode& node) {
+  constexpr std::pair<std::string_view, plan::Dispatcher> kDispatchers[] = {
+      {"deepep", plan::Dispatcher::deepep},
+      {"hybridep", plan::Dispatcher::hybridep},
+      {"uccl_ep", plan::Dispatcher::uccl}};
+  for (const auto& [name, dispatcher] : kDispatchers)
+    if (node.scalar == name) {
+      r.draft.dispatcher = dispatcher;
+      return;
+    }
+  if (r.draft.ep > 1)
+    report_left_out(r, node,
+                    fmt::format("model.backend.dispatcher {}: estimated as all-to-all",
+                                make_excerpt(node.scalar)));
+}
+
+/// Reads the matmuls of experts: `torch` runs them one after another.
+void read_automodel_experts(ForeignReading& r, const YamlNode& node) {
+  r.draft.expert_kernel =
+      node.scalar == "torch" ? plan::ExpertKernel::sequential : plan::ExpertKernel::grouped;
+}
+
+void read_automodel_attention(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar == "eager") r.draft.attention = plan::AttentionKernel::unfused;
+}
+
 constexpr ForeignKey kAutomodelKeys[] = {
     {"model._target_", "model", read_model_class},
     {"model.backend.te_fp8", "job.matmul", read_transformer_engine_fp8},
@@ -261,6 +295,12 @@ constexpr ForeignKey kAutomodelKeys[] = {
     {"distributed.pp_size", "parallelism.pp_size", degree<&Draft::pp>},
     {"distributed.ep_size", "parallelism.ep_size", degree<&Draft::ep>},
     {"distributed.dp_size", "parallelism.dp_size", degree<&Draft::dp>},
+    {"model.backend.dispatcher", "parallelism.dispatcher", read_automodel_dispatcher},
+    {"model.backend.experts", "software.expert_kernel", read_automodel_experts},
+    {"model.backend.attn", "software.attention", read_automodel_attention},
+    {"loss_fn._target_", "software.loss", read_automodel_loss},
+    {"loss_fn.fp32_upcast", "software.loss"},
+    {"optimizer.master_weights", "job.master_dtype"},
     {"distributed.dp_replicate_size", "parallelism.shard_size", degree<&Draft::replicas>},
     {"distributed.sequence_parallel", "parallelism.sequence_parallel",
      python_flag<&Draft::sequence_parallel>},
@@ -305,6 +345,19 @@ void read_automodel_pipeline(ForeignReading& r, const std::string& prefix) {
                                 make_excerpt(schedule->scalar)));
 }
 
+/// Weights in bf16 have states in bf16, unless the optimizer keeps wider ones: torch.optim never
+/// does, Transformer Engine's has fp32 moments, and fp32 weights if told to.
+void fill_automodel_states(ForeignReading& r) {
+  Draft& d = r.draft;
+  if (d.lora_rank || d.grad_dtype != plan::Dtype::bf16) return;
+  const YamlNode* const named = find_path(r.root, "optimizer._target_");
+  const bool torch = named == nullptr || named->scalar.starts_with("torch.");
+  const bool wide = is_on_at(r.root, "optimizer.master_weights") ||
+                    find_path(r.root, "optimizer.master_weight_bits") != nullptr;
+  if (!wide) d.master_dtype = plan::Dtype::bf16;
+  if (torch) d.moment_dtype = plan::Dtype::bf16;
+}
+
 void fill_automodel(ForeignReading& r) {
   Draft& d = r.draft;
   const YamlNode* const config = find_path(r.root, "model.config");
@@ -341,6 +394,7 @@ void fill_automodel(ForeignReading& r) {
     d.grad_dtype = plan::Dtype::fp32;
   else
     d.grad_dtype = plan::Dtype::bf16;
+  fill_automodel_states(r);
   if (!d.optimizer) d.optimizer = plan::Optimizer::adam;
   if (!d.recompute) d.recompute = plan::Recompute::none;
   if (!d.sequence_parallel || d.tp.value_or(1) == 1) d.sequence_parallel = false;

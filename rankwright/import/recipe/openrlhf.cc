@@ -38,6 +38,13 @@ constexpr ForeignKey kOpenrlhfKeys[] = {
     {"actor-num-gpus-per-node", "node_shape"},
     {"actor.num-nodes", "node_shape"},
     {"actor.num-gpus-per-node", "node_shape"},
+    {"colocate-actor-ref", "job.ref_model"},
+    {"colocate-all-models", "job.ref_model"},
+    {"train.colocate-actor-ref", "job.ref_model"},
+    {"train.colocate-all", "job.ref_model"},
+    {"ref-reward-offload", "job.ref_model"},
+    {"ref.offload", "job.ref_model"},
+    {"init-kl-coef", "job.ref_model"},
     {"nodes", "node_shape"},
     {"gpus-per-node", "node_shape"},
     {"zero-stage", "parallelism.zero_stage", read_openrlhf_zero},
@@ -101,10 +108,24 @@ std::optional<i64> read_either(ForeignReading& r, std::string_view one, std::str
   return first ? first : read_whole_at(r, other, 1, max);
 }
 
-/// A device's batch of train_dpo counts pairs; that of train_ppo counts responses, whose reference
-/// model is a process of its own.
-void read_openrlhf_method(Draft& d, std::string_view text) {
-  if (text.find("train_ppo") != std::string_view::npos) d.method = plan::Method::grpo;
+/// Returns whether the reference model, a process of its own, is on the GPUs of the actor.
+bool shares_reference(const ForeignReading& r) {
+  const YamlNode* const penalty = find_path(r.root, "init-kl-coef");
+  const bool unused =
+      penalty != nullptr && penalty->scalar.find_first_of("123456789") == std::string::npos;
+  const auto on = [&](const char* path) { return is_on_at(r.root, path); };
+  const bool shared = on("colocate-actor-ref") || on("colocate-all-models") ||
+                      on("train.colocate-actor-ref") || on("train.colocate-all");
+  return shared && !unused && !on("ref-reward-offload") && !on("ref.offload");
+}
+
+/// A device's batch of train_dpo counts pairs; that of train_ppo counts responses.
+void read_openrlhf_method(ForeignReading& r, std::string_view text) {
+  Draft& d = r.draft;
+  if (text.find("train_ppo") != std::string_view::npos) {
+    d.method = plan::Method::grpo;
+    d.ref_model = shares_reference(r);
+  }
   if (text.find("train_dpo") == std::string_view::npos) return;
   d.method = plan::Method::dpo;
   count_pairs_twice(d);
@@ -112,7 +133,7 @@ void read_openrlhf_method(Draft& d, std::string_view text) {
 
 void fill_openrlhf(ForeignReading& r, PlanFile& plan) {
   Draft& d = r.draft;
-  read_openrlhf_method(d, plan.text);
+  read_openrlhf_method(r, plan.text);
   if (!d.zero) d.zero = 2;
   if (!d.param_dtype) d.param_dtype = plan::Dtype::bf16;
   d.grad_dtype = d.param_dtype;

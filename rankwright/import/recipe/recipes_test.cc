@@ -568,5 +568,135 @@ TEST(Automodel, HasNoLayersOfMultiTokenPrediction) {
   EXPECT_EQ(plan.findings.at(0).code, "RW0601");  // 32-bit frozen weights
 }
 
+const std::string kVerlMegatron =
+    "python3 -m verl.trainer.main_ppo --config-name='ppo_megatron_trainer.yaml' \\\n"
+    "  actor_rollout_ref.model.path=Qwen/Qwen3-235B-A22B \\\n"
+    "  actor_rollout_ref.actor.ppo_mini_batch_size=64 trainer.nnodes=32 \\\n"
+    "  actor_rollout_ref.actor.megatron.pipeline_model_parallel_size=8";
+
+// Settings of Megatron-LM that verl passes on: 94 layers are 5, six times 14, and 5.
+TEST(Verl, ReadsTheLayersOfTheEndStages) {
+  const std::string key = " +actor_rollout_ref.actor.megatron.override_transformer_config.";
+  const PlanFile plan = read(kVerlMegatron + key + "num_layers_in_first_pipeline_stage=5" + key +
+                                 "num_layers_in_last_pipeline_stage=5\n",
+                             "run.sh");
+  EXPECT_THAT(plan.draft.stage_layers,
+              Optional(testing::ElementsAre(5, 14, 14, 14, 14, 14, 14, 5)));
+  const PlanFile layout =
+      read(kVerlMegatron + key + "pipeline_model_parallel_layout=Et\\|t\\|tL\n", "run.sh");
+  EXPECT_THAT(layout.findings, Contains(Field(&Diagnostic::code, "RW0601")));
+}
+
+TEST(Verl, ReadsRecomputedLayers_OffloadingAndFusedKernels) {
+  const std::string key = " +actor_rollout_ref.actor.megatron.override_transformer_config.";
+  const std::string optim = " +actor_rollout_ref.actor.optim.override_optimizer_config.";
+  const PlanFile plan =
+      read(kVerlMegatron + key + "recompute_granularity=full" + key + "recompute_method=block" +
+               key + "recompute_num_layers=3" + key + "moe_token_dispatcher_type=flex" + optim +
+               "optimizer_cpu_offload=True" + optim +
+               "optimizer_offload_fraction=0.5 "
+               "actor_rollout_ref.model.use_fused_kernels=True\n",
+           "run.sh");
+  EXPECT_THAT(plan.draft.recompute, Optional(plan::Recompute::full));
+  EXPECT_THAT(plan.draft.recompute_layers, Optional(3));
+  EXPECT_THAT(plan.draft.dispatcher, Optional(plan::Dispatcher::deepep));
+  EXPECT_THAT(plan.draft.offload_optimizer, Optional(0.5));
+  EXPECT_THAT(plan.draft.loss, Optional(plan::Loss::fused_linear));
+}
+
+// The reference model is a process of its own, on the actor's GPUs only if it is colocated.
+TEST(OpenRlhf, ColocatedReferenceModel_IsOnTheActorsGpus) {
+  const std::string text =
+      "python3 -m openrlhf.cli.train_ppo_ray --train_batch_size 128 --zero_stage 2 "
+      "--pretrain Qwen/Qwen2.5-7B";
+  EXPECT_THAT(read(text + "\n", "a.sh").draft.ref_model, Optional(false));
+  for (const char* const flag : {" --colocate_actor_ref", " --colocate_all_models",
+                                 " --train.colocate_actor_ref", " --train.colocate_all"}) {
+    EXPECT_THAT(read(text + flag + "\n", "a.sh").draft.ref_model, Optional(true)) << flag;
+    EXPECT_THAT(read(text + flag + " --ref_reward_offload\n", "a.sh").draft.ref_model,
+                Optional(false));
+    EXPECT_THAT(read(text + flag + " --ref.offload\n", "a.sh").draft.ref_model, Optional(false));
+    EXPECT_THAT(read(text + flag + " --init_kl_coef 0\n", "a.sh").draft.ref_model, Optional(false));
+  }
+}
+
+const std::string kAutomodelMoe =
+    "step_scheduler: {global_batch_size: 512, local_batch_size: 16}\n"
+    "distributed: {strategy: fsdp2, ep_size: 8}\ndataset: {seq_len: 4096}\nmodel:\n"
+    "  _target_: nemo_automodel.NeMoAutoModelForCausalLM.from_config\n"
+    "  config: {pretrained_model_name_or_path: Qwen/Qwen3-30B-A3B}\n";
+
+// torch.optim makes its states in the format of the weights, which are loaded in bf16 unless the
+// recipe says otherwise; Transformer Engine's optimizer may keep fp32 weights.
+TEST(Automodel, StatesHaveTheFormatOfTheWeights) {
+  const std::string torch = "optimizer: {_target_: torch.optim.AdamW}\n";
+  const std::string te =
+      "optimizer: {_target_: transformer_engine.pytorch.optimizers.FusedAdam, master_weights: ";
+  const Draft narrow = read(kAutomodelMoe + torch, "a.yaml").draft;
+  EXPECT_THAT(narrow.master_dtype, Optional(plan::Dtype::bf16));
+  EXPECT_THAT(narrow.moment_dtype, Optional(plan::Dtype::bf16));
+  const Draft wide = read(kAutomodelMoe + "  torch_dtype: float32\n" + torch, "a.yaml").draft;
+  EXPECT_FALSE(wide.master_dtype.has_value());
+  EXPECT_FALSE(wide.moment_dtype.has_value());
+  EXPECT_FALSE(read(kAutomodelMoe + te + "true}\n", "a.yaml").draft.master_dtype.has_value());
+  const Draft without = read(kAutomodelMoe + te + "false}\n", "a.yaml").draft;
+  EXPECT_THAT(without.master_dtype, Optional(plan::Dtype::bf16));
+  EXPECT_FALSE(without.moment_dtype.has_value());
+}
+
+TEST(Automodel, ReadsTheLoss) {
+  const std::string loss = "loss_fn:\n  _target_: nemo_automodel.components.loss.";
+  const auto read_loss = [&](const std::string& name) {
+    return read(kAutomodelMoe + loss + name + "\n", "a.yaml");
+  };
+  EXPECT_THAT(read_loss("linear_ce.FusedLinearCrossEntropy").draft.loss,
+              Optional(plan::Loss::fused_linear));
+  EXPECT_THAT(read_loss("te_parallel_ce.TEParallelCrossEntropy").draft.loss,
+              Optional(plan::Loss::fused));
+  EXPECT_THAT(read_loss("masked_ce.MaskedCrossEntropy").draft.loss, Optional(plan::Loss::eager));
+  const PlanFile narrow = read_loss("masked_ce.MaskedCrossEntropy\n  fp32_upcast: false");
+  EXPECT_FALSE(narrow.draft.loss.has_value());
+  EXPECT_THAT(narrow.findings, Contains(Field(&Diagnostic::code, "RW0601")));
+  EXPECT_THAT(read_loss("kd_loss.KDLoss").findings, Contains(Field(&Diagnostic::code, "RW0601")));
+}
+
+TEST(Automodel, ReadsHowExpertsRun) {
+  const auto read_backend = [](const std::string& keys) {
+    return read(kAutomodelMoe + "  backend: {" + keys + "}\n", "a.yaml");
+  };
+  const PlanFile plan = read_backend("experts: te, dispatcher: hybridep, attn: te");
+  EXPECT_THAT(plan.draft.dispatcher, Optional(plan::Dispatcher::hybridep));
+  EXPECT_THAT(plan.draft.expert_kernel, Optional(plan::ExpertKernel::grouped));
+  const PlanFile slow = read_backend("experts: torch, dispatcher: torch, attn: eager");
+  EXPECT_THAT(slow.draft.expert_kernel, Optional(plan::ExpertKernel::sequential));
+  EXPECT_THAT(slow.draft.attention, Optional(plan::AttentionKernel::unfused));
+  EXPECT_THAT(slow.findings, Contains(Field(&Diagnostic::code, "RW0601")));
+}
+
+TEST(NemoRl, ReadsTheFusedLogProbabilities_AndTheDispatcher) {
+  const PlanFile plan = read(
+      "sft: {seed: 1}\npolicy:\n  model_name: Qwen/Qwen3-30B-A3B\n  train_global_batch_size: 64\n"
+      "  megatron_cfg: {enabled: true, expert_model_parallel_size: 8,\n"
+      "    use_fused_linear_logprobs: true, moe_token_dispatcher_type: flex,\n"
+      "    fine_grained_activation_offloading: true}\n",
+      "sft.yaml");
+  EXPECT_THAT(plan.draft.loss, Optional(plan::Loss::fused_linear));
+  EXPECT_THAT(plan.draft.dispatcher, Optional(plan::Dispatcher::deepep));
+  EXPECT_THAT(plan.findings, Contains(Field(&Diagnostic::code, "RW0601")));
+}
+
+TEST(Verl, FolderOfTheUser_IsNotReported) {
+  const PlanFile plan = read(
+      "DATA=${DATA:-\"${HOME}/verl\"}\nN=${NODES:-2}\npython3 -m verl.trainer.main_ppo "
+      "actor_rollout_ref.model.path=$DATA/models/Qwen3-8B trainer.nnodes=$N "
+      "actor_rollout_ref.actor.ppo_mini_batch_size=$((N * 64)) trainer.n_gpus_per_node=8\n",
+      "run.sh");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  std::string notes;
+  for (const Diagnostic& found : plan.findings) notes += found.detail + "\n";
+  EXPECT_THAT(notes, testing::HasSubstr("NODES = 2"));  // not 128, the batch that it decides
+  EXPECT_THAT(notes, testing::Not(testing::HasSubstr("DATA")));
+}
+
 }  // namespace recipes_test
 }  // namespace rankwright::importer

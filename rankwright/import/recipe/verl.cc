@@ -31,10 +31,20 @@ void read_model_dtype(ForeignReading& r, const YamlNode& node) {
                   "model_dtype: optimizer states are kept in bfloat16, and estimated in fp32");
 }
 
+constexpr const char* kTransformer =
+    "actor_rollout_ref.actor.megatron.override_transformer_config.";
+
+/// Reads the part of the optimizer states that `optimizer_cpu_offload` moves.
+void read_verl_fraction(ForeignReading& r, const YamlNode& node) {
+  if (r.draft.offload_optimizer) r.draft.offload_optimizer = r.fields.number(node, 0, 1);
+}
+
 template <std::optional<i64> Draft::*member, i64 max>
 void unless_null(ForeignReading& r, const YamlNode& node) {
   if (node.scalar != "null" && node.scalar != "None") whole<member, max>(r, node);
 }
+
+constexpr std::string_view kEvenStages = "the layers are estimated as an even split";
 
 constexpr ForeignKey kVerlKeys[] = {
     {"actor_rollout_ref.model.lora_rank", "job.lora_rank", read_lora_rank},
@@ -95,6 +105,31 @@ constexpr ForeignKey kVerlKeys[] = {
      python_flag<&Draft::sequence_parallel>},
     {"actor_rollout_ref.actor.megatron.override_transformer_config.recompute_granularity",
      "parallelism.recompute", read_verl_granularity},
+    {"actor_rollout_ref.actor.megatron.override_transformer_config.recompute_method",
+     "parallelism.recompute"},
+    {"actor_rollout_ref.actor.megatron.override_transformer_config.recompute_num_layers",
+     "parallelism.recompute"},
+    {"actor_rollout_ref.actor.megatron.override_transformer_config."
+     "num_layers_in_first_pipeline_stage",
+     "parallelism.stages"},
+    {"actor_rollout_ref.actor.megatron.override_transformer_config."
+     "num_layers_in_last_pipeline_stage",
+     "parallelism.stages"},
+    {"actor_rollout_ref.actor.megatron.override_transformer_config.pipeline_model_parallel_layout",
+     "", nullptr, false, kEvenStages},
+    {"actor_rollout_ref.actor.megatron.override_transformer_config."
+     "account_for_embedding_in_pipeline_split",
+     "", nullptr, false, kEvenStages},
+    {"actor_rollout_ref.actor.megatron.override_transformer_config."
+     "account_for_loss_in_pipeline_split",
+     "", nullptr, false, kEvenStages},
+    {"actor_rollout_ref.actor.megatron.override_transformer_config.moe_token_dispatcher_type",
+     "parallelism.dispatcher", read_dispatcher_type},
+    {"actor_rollout_ref.actor.optim.override_optimizer_config.optimizer_cpu_offload",
+     "parallelism.offload.optimizer", read_offload_optimizer},
+    {"actor_rollout_ref.actor.optim.override_optimizer_config.optimizer_offload_fraction",
+     "parallelism.offload.optimizer", read_verl_fraction},
+    {"actor_rollout_ref.model.use_fused_kernels", "software.loss"},
 };
 
 /// Returns the rows of a prefix under which Megatron-LM's settings are.
@@ -169,10 +204,14 @@ void fill_engine(ForeignReading& r) {
   if (megatron) {
     d.zero = 1;  // use_distributed_optimizer
     d.shard_size.reset();
-    const YamlNode* const granularity = find_path(
-        r.root,
-        "actor_rollout_ref.actor.megatron.override_transformer_config.recompute_granularity");
+    const std::string transformer = kTransformer;
+    const YamlNode* const granularity = find_path(r.root, transformer + "recompute_granularity");
     if (granularity == nullptr || is_off(*granularity)) d.recompute = plan::Recompute::none;
+    const YamlNode* const method = find_path(r.root, transformer + "recompute_method");
+    if (d.recompute == plan::Recompute::full && method != nullptr && method->scalar == "block")
+      d.recompute_layers =
+          read_whole_at(r, transformer + "recompute_num_layers", 1, model::kMaxLayers);
+    read_end_stages(r, transformer);
     if (!d.sequence_parallel) d.sequence_parallel = d.tp > 1;
     if (d.tp.value_or(1) == 1) d.sequence_parallel = false;
     if (!d.etp) d.etp = d.tp.value_or(1);
@@ -204,9 +243,10 @@ void read_verl_method(ForeignReading& r) {
   const YamlNode* const entropy = find_path(r.root, "actor_rollout_ref.actor.entropy_coeff");
   const bool counts_entropy =
       entropy != nullptr && entropy->scalar.find_first_of("123456789") != std::string::npos;
-  d.loss = counts_entropy     ? plan::Loss::log_probs
-           : runs_megatron(r) ? plan::Loss::unfused
-                              : plan::Loss::fused;
+  d.loss = is_on_at(r.root, "actor_rollout_ref.model.use_fused_kernels") ? plan::Loss::fused_linear
+           : counts_entropy                                              ? plan::Loss::log_probs
+           : runs_megatron(r)                                            ? plan::Loss::unfused
+                                                                         : plan::Loss::fused;
 }
 
 }  // namespace

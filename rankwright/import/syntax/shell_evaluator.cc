@@ -398,8 +398,10 @@ bool Expander::expand_braced(WordBuilder& out, bool split) {
     at_ = before;
     return false;
   }
-  if (defaults && op != '+' && value == nullptr)  // the script expects it to be set
+  if (defaults && op != '+' && value == nullptr) {  // the script expects it to be set
     std::fill(rest.origin.begin(), rest.origin.end(), name_origin(name));
+    if (finish_word(rest).unknown.empty()) defaults_.emplace(name, rest.chars);
+  }
   if (!defaults)
     put_unknown(out, name.empty() ? "a parameter" : name, from);
   else if (op == '+' ? !empty : (empty && op != '?'))

@@ -71,10 +71,13 @@ class Expander {
   /// Returns the names of the input's variables that the script used.
   const std::set<std::string>& used() const { return used_; }
 
-  /// Marks the literal text that follows as that of a guessed branch: its words have `default_of`
-  /// "?NAME", the unknown variable of the condition. An empty name ends it.
-  void set_guess(const std::string& variable) {
-    guess_ = variable.empty() ? std::uint16_t{0} : name_origin("?" + variable);
+  /// Returns the defaults of unset variables that the script used, by name.
+  const std::map<std::string, std::string>& defaults() const { return defaults_; }
+
+  /// Marks the literal text that follows as that of a branch that an unset variable decides: its
+  /// words have this `default_of`. An empty one ends it.
+  void set_origin(const std::string& default_of) {
+    guess_ = default_of.empty() ? std::uint16_t{0} : name_origin(default_of);
   }
 
   /// A position to continue at: in the script or in a file that it sources.
@@ -136,6 +139,7 @@ class Expander {
   std::size_t last_size_ = 0;  // of the last sourced file, with a line break
   const ShellInput& input_;
   std::set<std::string> used_{};
+  std::map<std::string, std::string> defaults_{};
   std::vector<std::string> origins_{};  // variables whose defaults are used
   std::uint16_t guess_ = 0;             // origin of literal text
   std::size_t budget_;

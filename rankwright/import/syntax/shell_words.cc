@@ -32,6 +32,7 @@ struct Branch {
   bool taken = false;     // one of its branches was taken
   bool guessed = false;   // the condition was unknown
   std::string unknown{};  // the variable that decides a guessed condition
+  std::string decider{};  // the unset variable whose default decides a known one
   std::size_t where = 0;  // offset of its condition
   std::size_t effects = 0;
   std::optional<ShellWord> subject{};  // of a case
@@ -63,6 +64,7 @@ class ShellEvaluator {
       if (!value.items.empty()) script_.variables[name] = words_.finish_word(value.items[0]);
     script_.cut = words_.spent();
     script_.used = words_.used();
+    script_.defaults = words_.defaults();
     return std::move(script_);
   }
 
@@ -113,6 +115,7 @@ class ShellEvaluator {
   bool condition_ = false;  // between if and then
   Truth last_ = Truth::yes;
   std::string unknown_{};  // variable of the last condition of unknown value
+  std::string decider_{};  // variable whose default decides the condition before a branch
   Join join_ = Join::none;
   std::size_t effects_ = 0;
   std::size_t recorded_ = 0;
@@ -285,6 +288,7 @@ void ShellEvaluator::take(Truth truth) {
   active_ = branch.outer && !branch.taken && truth != Truth::no;
   branch.guessed = active_ && truth == Truth::unknown;
   branch.unknown = branch.guessed ? unknown_ : "";
+  if (!decider_.empty()) branch.decider = std::exchange(decider_, {});
   branch.effects = effects_;
   branch.taken = branch.taken || active_;
   mark_guess();
@@ -298,11 +302,14 @@ void ShellEvaluator::close_branch() {
   mark_guess();
 }
 
-/// Marks what follows as guessed if a surrounding branch is.
+/// Marks what follows as guessed if a surrounding branch is, or as decided by a default.
 void ShellEvaluator::mark_guess() {
   const auto guessed = std::find_if(branches_.begin(), branches_.end(),
                                     [](const Branch& branch) { return !branch.unknown.empty(); });
-  words_.set_guess(guessed == branches_.end() ? "" : guessed->unknown);
+  if (guessed != branches_.end()) return words_.set_origin("?" + guessed->unknown);
+  const auto decided = std::find_if(branches_.begin(), branches_.end(),
+                                    [](const Branch& branch) { return !branch.decider.empty(); });
+  words_.set_origin(decided == branches_.end() ? "" : decided->decider);
 }
 
 /// Returns whether `word` is a keyword; if so, processes it.
@@ -414,6 +421,7 @@ void ShellEvaluator::read_patterns() {
     matched = Truth::unknown;
     unknown_ = branch.subject->unknown;
   }
+  decider_ = branch.subject->default_of;
   take(matched);
 }
 
@@ -548,8 +556,10 @@ Truth ShellEvaluator::read_command() {
   if (closed) tested.pop_back();
   in_test_ = (opening == "[[" || in_test_) && !closed;
   const Truth truth = evaluate_test(tested);
-  for (const ShellWord& word : tested)
+  for (const ShellWord& word : tested) {
     if (truth == Truth::unknown && !word.unknown.empty()) unknown_ = word.unknown;
+    if (condition_ && !word.default_of.empty()) decider_ = word.default_of;
+  }
   if (truth == Truth::unknown || !negated) return truth;
   return truth == Truth::yes ? Truth::no : Truth::yes;
 }

@@ -39,8 +39,9 @@ struct ShellScript {
   std::map<std::string, ShellWord> variables{};  // final values; the first item of arrays
   std::vector<std::size_t> guesses{};  // conditions of unknown value whose first branch was taken
   std::set<std::string> used{};        // variables of the input that the script used
-  std::vector<std::string> sources{};  // files that it sources and that cannot be read
-  bool cut = false;                    // the script exceeds the budget and was read in part
+  std::map<std::string, std::string> defaults{};  // of unset variables, where the script has them
+  std::vector<std::string> sources{};             // files that it sources and that cannot be read
+  bool cut = false;  // the script exceeds the budget and was read in part
 };
 
 /// The surroundings of a running script: variables, and the files that it sources.

@@ -240,5 +240,22 @@ TEST(ShellWords, FolderOfTheScript_IsKnown) {
   EXPECT_TRUE(value_of("D=$(cd $(dirname $0) && ls)\n", "D").starts_with("?"));
 }
 
+TEST(ShellWords, BranchThatADefaultDecides_NamesItsVariable) {
+  const ShellScript script = read_shell(
+      "R=${1:-1}\nif [ \"$R\" -eq 0 ]; then\n A=\nelif [ \"$R\" -eq 1 ]; then\n A=full\nfi\n"
+      "case ${SIZE:-7B} in\n 13B) L=40 ;;\n 7B) L=32 ;;\nesac\n"
+      "if [ $L -gt 1 ]; then B=4; fi\nT=2\nrun --a $A --l $L --b $B --t $T\n");
+  const std::vector<ShellWord>& words = script.commands.back().words;
+  ASSERT_EQ(words.size(), 9u);
+  EXPECT_EQ(words[2].text, "full");
+  EXPECT_EQ(words[2].default_of, "1");
+  EXPECT_EQ(words[4].text, "32");
+  EXPECT_EQ(words[4].default_of, "SIZE");
+  EXPECT_EQ(words[6].default_of, "SIZE");  // L is that of the size
+  EXPECT_EQ(words[8].default_of, "");
+  EXPECT_THAT(script.guesses, IsEmpty());
+  EXPECT_EQ(script.defaults.at("SIZE"), "7B");
+}
+
 }  // namespace shell_words_test
 }  // namespace rankwright::importer
