@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "rankwright/base/format.h"
 #include "rankwright/import/framework/foreign.h"
