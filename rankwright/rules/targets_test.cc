@@ -34,6 +34,17 @@ TEST(Orders, DifferOnlyInUnsplitAxes_AreEqual) {
   EXPECT_THAT(found(Target::nanotron, plan + "tp-dp-cp-ep-pp}\n"), Not(Contains("RW0564")));
 }
 
+TEST(MegatronOverlap, RecomputedExperts_AreRefused) {
+  const std::string plan =
+      "world_size: 16\nmodel: qwen3-30b-a3b\n"
+      "parallelism: {tp_size: 1, dp_size: 16, ep_size: 8, zero_stage: 1, overlap: {ep: true}";
+  EXPECT_THAT(found(Target::megatron, plan + "}\n"), Not(Contains("RW0555")));
+  EXPECT_THAT(found(Target::megatron, plan + ", recompute: {modules: [moe_act]}}\n"),
+              Not(Contains("RW0555")));
+  EXPECT_THAT(found(Target::megatron, plan + ", recompute: {modules: [layernorm, moe]}}\n"),
+              Contains("RW0555"));
+}
+
 TEST(MegatronLayers, GetTheEvenLayoutAsAFix) {
   // 30 layers on 4 stages: 7 8 8 7.
   const std::string plan = "world_size: 4\nmodel: megatron-3.6b\nparallelism: {pp_size: 4}\n";

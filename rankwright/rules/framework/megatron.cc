@@ -129,12 +129,17 @@ bool mixes_fsdp_with_tp_or_cp(const plan::TrainingConfig& s) {
   return (s.plan.tp > 1 || s.plan.cp > 1) && uses_fsdp(s) && is_before_blackwell(s.cluster.device);
 }
 
+bool recomputes_experts(const plan::TrainingConfig& s) {
+  return s.plan.recompute == plan::Recompute::selective && s.plan.modules.moe;
+}
+
 /// Dispatch and combine overlap the computation of another microbatch, which an interleaved
 /// schedule or gradient accumulation without a pipeline provides.
 bool has_invalid_ep_overlap(const plan::TrainingConfig& s) {
   return s.plan.overlap.ep &&
-         (s.plan.ep == 1 || s.plan.recompute == plan::Recompute::full ||
-          s.job.param_dtype == plan::Dtype::fp32 || (s.plan.pp > 1 && s.plan.virtual_stages == 1));
+         (s.plan.ep == 1 || s.plan.recompute == plan::Recompute::full || recomputes_experts(s) ||
+          s.job.param_dtype == plan::Dtype::fp32 || s.model.mtp_layers > 1 ||
+          (s.plan.pp > 1 && s.plan.virtual_stages == 1));
 }
 
 bool lacks_grouped_experts(const plan::TrainingConfig& s) {
@@ -279,6 +284,8 @@ Finding describe_fsdp_with_tp_or_cp(const plan::TrainingConfig& s) {
 Finding describe_ep_overlap(const plan::TrainingConfig& s) {
   const std::string why = s.plan.ep == 1                              ? "EP 1"
                           : s.plan.recompute == plan::Recompute::full ? "full recomputation"
+                          : recomputes_experts(s)                     ? "recomputed experts (moe)"
+                          : s.model.mtp_layers > 1                    ? "more than one MTP layer"
                           : s.job.param_dtype == plan::Dtype::fp32
                               ? "param_dtype fp32"
                               : fmt::format("PP {} without virtual stages", s.plan.pp);
@@ -660,8 +667,8 @@ constexpr Rule kRules[] = {
      true},
     {{"RW0555", Severity::error, "Megatron-LM cannot overlap dispatch and combine here",
       "The overlap runs the forward pass of one micro-batch during the backward pass of another. "
-      "Megatron-LM requires EP above 1, an interleaved schedule if there is a pipeline, and no "
-      "full recomputation.",
+      "Megatron-LM requires EP above 1, an interleaved schedule if there is a pipeline, at most "
+      "one MTP layer, and neither full recomputation nor recomputed experts (moe).",
       "Set overlap.ep: false, raise virtual_stages above 1, or use less recomputation.",
       "Megatron-LM training/arguments.py and transformer_config.py, "
       "overlap_moe_expert_parallel_comm",
