@@ -8,8 +8,8 @@
 namespace rankwright::cost {
 namespace {
 
-/// Estimates one layer of the encoder on the images of a microbatch, with its part of the projector
-/// (L12). Its tensor-parallel collectives are not estimated.
+/// Estimates one layer of the encoder on the images of a microbatch, with its part of the
+/// projector. Its tensor-parallel collectives are not estimated.
 LayerTime estimate_encoder_time(const plan::TrainingConfig& config, const Rates& rates,
                                 const cluster::Calibration& calibration) {
   const plan::TrainingConfig encoder = make_encoder_config(config);
@@ -64,7 +64,7 @@ LayerCosts estimate_layer_costs(const plan::TrainingConfig& config, const Links&
     prices.mtp = prices.projection;
     prices.mtp += prices.embedding;
   }
-  if (runs_encoder(config)) {
+  if (runs_encoder(config)) {  // L12
     prices.encoder = estimate_encoder_time(config, prices.rates, calibration);
     prices.encoder_layers = config.model.encoder_layers;
   }

@@ -7,7 +7,7 @@ namespace rankwright::model {
 namespace {
 
 // The backward pass computes gradients for inputs and for weights: training costs three forward
-// passes.
+// passes, less for frozen parts (F8).
 constexpr double kForwardAndBackward = 3;
 
 /// Returns the weights that one token is multiplied with in a layer's matmuls. Biases and norms are
