@@ -144,13 +144,13 @@ class Figures(unittest.TestCase):
         for verb, besides in names.items():
             function = getattr(rankwright, verb if verb != "import" else "import_")
             taken = {name.rstrip("_") for name in inspect.signature(function).parameters}
-            flags = set(re.findall(r"--([a-z][a-z-]*)", command("help", verb).stdout))
+            flags = set(re.findall(r"--([a-z][a-z0-9-]*)", command("help", verb).stdout))
             flags = {flag for flag in flags if f"\n  --{flag}" in command("help", verb).stdout
                      or f",--{flag}" in command("help", verb).stdout}  # fmt: skip
             # Flags without a value are arguments that are False by default.
             alone = {name.rstrip("_") for name, parameter in inspect.signature(function).parameters.items()
                      if parameter.default is False}  # fmt: skip
-            bare = set(re.findall(r"(?m)^  --([a-z-]+)(?:  |$)", command("help", verb).stdout))
+            bare = set(re.findall(r"(?m)^  --([a-z0-9-]+)(?:  |$)", command("help", verb).stdout))
             self.assertEqual(alone, {flag.replace("-", "_") for flag in bare} & taken, verb)
             missing = {flag.replace("-", "_") for flag in flags - about_output | besides} - taken
             self.assertEqual(missing, set(), verb)
