@@ -116,6 +116,10 @@ std::vector<Holding> make_holdings(const TrainingConfig& config, const std::vect
   return list;
 }
 
+/// Returns whether the output head or an MTP module reads the embedding's weight. Else one stage
+/// holds it, and the others need not be asked: there may be thousands.
+bool shares_vocabulary(const model::Model& model) { return model.tied || model.mtp_layers > 0; }
+
 }  // namespace
 
 i64 count_vocabulary_rows(const model::Model& model, i64 tp) { return ceil_div(model.vocab, tp); }
@@ -125,10 +129,12 @@ Share count_vocabulary_weight(const model::Model& model, i64 tp) {
 }
 
 bool has_vocabulary_copies(const TrainingConfig& config) {
-  return config.plan.pp > 1 && has_vocabulary_copies(config, config.stages());
+  return shares_vocabulary(config.model) && config.plan.pp > 1 &&
+         has_vocabulary_copies(config, config.stages());
 }
 
 bool has_vocabulary_copies(const TrainingConfig& config, const Stages& stages) {
+  if (!shares_vocabulary(config.model)) return false;
   const pipeline::PipelineShape shape = make_pipeline_shape(config);
   i64 holder = -1;
   for (std::size_t s = 0; s < stages.size(); ++s) {
