@@ -58,7 +58,14 @@ struct Rule {
   bool expressible = false;  // the target's files can state the setting that the rule warns of
   /// The choices besides model, job and degrees that `fault` depends on. A search tests a rule once
   /// per such choice, not for every plan.
-  enum class Depends : unsigned char { plan, order, schedule, even_stages };
+  enum class Depends : unsigned char {
+    plan,
+    order,
+    schedule,
+    even_stages,
+    sequence_parallel,
+    zero
+  };
   Depends depends = Depends::plan;
 };
 

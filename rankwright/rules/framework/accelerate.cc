@@ -158,7 +158,9 @@ constexpr Rule kRules[] = {
      Target::accelerate,
      kWithoutViolations,
      when<uses_zero_1, describe_zero_one>,
-     uses_zero_1},
+     uses_zero_1,
+     false,
+     Rule::Depends::zero},
     {{"RW0584", Severity::error,
       "accelerate does not combine unsharded data parallelism with TP or CP",
       "accelerate rejects TP or CP with unsharded replicas. Context parallelism needs FSDP2.",
@@ -226,7 +228,9 @@ constexpr Rule kRules[] = {
      Target::accelerate,
      kWithoutViolations,
      when<uses_sequence_parallelism, describe_tensor_sequence>,
-     uses_sequence_parallelism},
+     uses_sequence_parallelism,
+     false,
+     Rule::Depends::sequence_parallel},
 };
 
 }  // namespace

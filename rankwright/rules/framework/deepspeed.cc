@@ -168,7 +168,9 @@ constexpr Rule kRules[] = {
      Target::deepspeed,
      kWithoutViolations,
      when<combines_pipeline_and_zero_2_or_3, describe_pipeline_zero>,
-     combines_pipeline_and_zero_2_or_3},
+     combines_pipeline_and_zero_2_or_3,
+     false,
+     Rule::Depends::zero},
     {{"RW0542", Severity::error, "DeepSpeed supports only one rank order",
       "Its topology is pipe, data, model with model innermost. Groups of TP, sequence and experts "
       "are adjacent ranks.",
@@ -298,7 +300,9 @@ constexpr Rule kRules[] = {
      Target::deepspeed,
      kWithoutViolations,
      when<uses_sequence_parallelism, describe_tensor_sequence>,
-     uses_sequence_parallelism},
+     uses_sequence_parallelism,
+     false,
+     Rule::Depends::sequence_parallel},
     {{"RW0554", Severity::note, "DeepSpeed pipelines do not overlap the gradient reduction",
       "The pipeline engine turns off the all-reduce during the backward pass and reduces gradients "
       "at the end of the step.",

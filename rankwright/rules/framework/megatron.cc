@@ -483,7 +483,9 @@ constexpr Rule kRules[] = {
      Target::megatron,
      kWithoutViolations,
      when<has_experts_without_sp, describe_experts_without_sp>,
-     has_experts_without_sp},
+     has_experts_without_sp,
+     false,
+     Rule::Depends::sequence_parallel},
     {{"RW0508", Severity::error, "Megatron-LM cannot overlap the parameter gather here",
       "--overlap-param-gather needs the distributed optimizer and --overlap-grad-reduce.",
       "Set overlap.param_gather: false, or zero_stage: 1 and overlap.grad_reduce: true.",
@@ -520,7 +522,8 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<uses_fsdp_with_pipeline, describe_fsdp_pipeline>,
      uses_fsdp_with_pipeline,
-     true},
+     true,
+     Rule::Depends::zero},
     {{"RW0511", Severity::note, "Megatron-LM needs CUDA_DEVICE_MAX_CONNECTIONS=1 here",
       "Before Blackwell, a single hardware queue is needed to run TP and CP collectives before the "
       "kernels that they overlap with. Megatron-LM refuses to start without it.",
@@ -664,7 +667,8 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<mixes_fsdp_with_tp_or_cp, describe_fsdp_with_tp_or_cp>,
      mixes_fsdp_with_tp_or_cp,
-     true},
+     true,
+     Rule::Depends::zero},
     {{"RW0555", Severity::error, "Megatron-LM cannot overlap dispatch and combine here",
       "The overlap runs the forward pass of one micro-batch during the backward pass of another. "
       "Megatron-LM requires EP above 1, an interleaved schedule if there is a pipeline, at most "
