@@ -156,15 +156,9 @@ class StageEstimator {
     pipeline::StageTimes time{};
     Pass again{};  // recomputation, included in `time`
   };
-  Sum sum(const plan::Stage& stage, i64 first, i64 before, const Parts& parts) const;
+  Sum sum(const plan::Stage& stage, i64 first, const Parts& parts) const;
   Parts all_parts() const;
   Parts computed_parts() const;
-  /// Returns how many of `count` layers after `before` others on their pp rank are recomputed,
-  /// fully or selectively.
-  i64 again(i64 count, i64 before) const {
-    return plan_.recompute == plan::Recompute::full ? count_recomputed_layers(plan_, before, count)
-                                                    : count;
-  }
   /// Returns the pp rank of a stage, the lower one if two hold it; V and mirror orders turn back.
   std::size_t rank_of(i64 at, i64 pass) const {
     const i64 back = plan_.pp - 1 - at;
@@ -231,15 +225,21 @@ Parts StageEstimator::computed_parts() const {
   return parts;
 }
 
-/// Sums a stage whose first layer has index `first` in the model and comes after `before` others on
-/// its pp rank. With full recomputation of n layers per pp rank, the first n are recomputed.
-StageEstimator::Sum StageEstimator::sum(const plan::Stage& stage, i64 first, i64 before,
+/// Sums a stage whose first layer has index `first` in the model.
+StageEstimator::Sum StageEstimator::sum(const plan::Stage& stage, i64 first,
                                         const Parts& parts) const {
   Sum sum;
   Seconds again_time{};
+  i64 before = 0;  // layers of the stage so far; the first ones are recomputed
+  const auto count_recomputed = [&](i64 count, bool mtp) -> i64 {
+    if (plan_.recompute == plan::Recompute::none) return 0;
+    if (plan_.recompute == plan::Recompute::selective) return count;
+    if (mtp) return recomputes_mtp(plan_) ? count : 0;
+    return count_recomputed_layers(plan_, before, count);
+  };
   const auto add_layers = [&](std::size_t k, i64 count, bool mtp) {
     if (count <= 0) return;
-    const i64 recomputed = plan_.recompute == plan::Recompute::none ? 0 : again(count, before);
+    const i64 recomputed = count_recomputed(count, mtp);
     add(sum.time, double(count), parts.layers[k].passes);
     before += count;
     if (mtp) add(sum.time, double(count), parts.mtp);
@@ -294,7 +294,6 @@ void StageEstimator::add_stages() {
   ranks_.resize(std::size_t(plan_.pp));
   times_.reserve(stages.size());
   std::vector<char> embeds(std::size_t(plan_.pp), false);  // by pp rank
-  const bool by_rank = plan_.recompute_layers > 0;
   i64 first = 0;
   i64 at = 0, pass = 0;
   RankWork added;
@@ -304,11 +303,11 @@ void StageEstimator::add_stages() {
     const std::size_t home = rank_of(at, pass);
     RankWork& there = ranks_[home];
     // Most stages equal the previous one, so its sums are reused.
-    const bool alike = s > 0 && !by_rank && stage == stages[s - 1] && !stage.embedding &&
-                       !stage.loss && stage.mtp == 0 &&
+    const bool alike = s > 0 && stage == stages[s - 1] && !stage.embedding && !stage.loss &&
+                       stage.mtp == 0 &&
                        kind_of(first - stage.layers) == kind_of(first + stage.layers - 1);
     if (!alike) {
-      taken = sum(stage, first, there.layers, parts);
+      taken = sum(stage, first, parts);
       added = {.forward = taken.time.forward,
                .backward = taken.time.input + taken.time.weight,
                .layers = stage.layers + stage.mtp};
@@ -433,15 +432,11 @@ void StageEstimator::add_exposed_sends(std::vector<pipeline::StageTimes>& stages
 /// Returns the times of the stages without collectives.
 std::vector<pipeline::StageTimes> StageEstimator::computed_times() const {
   const Parts parts = computed_parts();
-  std::vector<i64> layers(std::size_t(plan_.pp), 0);  // by pp rank: layers so far
   std::vector<pipeline::StageTimes> all;
-  i64 first = 0, s = 0;
+  i64 first = 0;
   for (const plan::Stage& stage : config_.stages()) {
-    i64& before = layers[rank_of(s % plan_.pp, s / plan_.pp)];
-    all.push_back(sum(stage, first, before, parts).time);
-    before += stage.layers + stage.mtp;
+    all.push_back(sum(stage, first, parts).time);
     first += stage.layers;
-    ++s;
   }
   return all;
 }
@@ -499,7 +494,7 @@ Seconds min_time(const plan::TrainingConfig& config, const cluster::Calibration&
                  const LayerCosts& prices) {
   const plan::Plan& plan = config.plan;
   const i64 mtp = config.model.mtp_layers;
-  // With full recomputation of n layers per pp rank, it is not known yet which layers those are.
+  // With full recomputation of n layers per stage, it is not known yet which layers those are.
   const bool again = plan.recompute_layers == 0;
   const auto total = [](const auto& time) {
     return time.forward.total() + time.input.total() + time.weight.total();

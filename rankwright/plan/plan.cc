@@ -181,6 +181,10 @@ i64 count_recomputed_layers(const Plan& plan, i64 before, i64 count) {
   return std::clamp(plan.recompute_layers - before, i64{0}, count);
 }
 
+bool recomputes_mtp(const Plan& plan) {
+  return plan.recompute == Recompute::full && plan.recompute_layers == 0;
+}
+
 std::vector<i64> list_stages(const Plan& plan, i64 pp_rank) {
   const i64 mirrored = plan.pp - 1 - pp_rank;
   if (plan.mirrored() && pp_rank != mirrored)

@@ -107,7 +107,7 @@ struct Plan {
   Stages stages{};  // empty: even split
   Recompute recompute = Recompute::none;
   RecomputeModules modules{};  // selective recompute: what is recomputed
-  i64 recompute_layers = 0;    // full recompute: number of recomputed layers per pp rank; 0 = all
+  i64 recompute_layers = 0;    // full recompute: recomputed layers per stage; 0 = all, MTP too
   Overlap overlap{};
   Offload offload{};
   mesh::Placement placement{};
@@ -198,13 +198,17 @@ std::vector<RankContents> list_chunk_contents(const TrainingConfig& config, cons
                                               i64 pp_rank);
 std::vector<RankContents> list_stage_contents(const TrainingConfig& config);
 
-/// Returns how many of `count` layers that follow `before` other layers on a pp rank (MTP modules
-/// last) run forward a second time under full recompute.
+/// Returns how many of `count` layers that follow `before` other layers of their stage run forward
+/// a second time under full recompute: the first `recompute_layers` of each stage.
 i64 count_recomputed_layers(const Plan& plan, i64 before, i64 count);
+
+/// Returns whether full recompute includes MTP modules. Megatron-LM recomputes none of them if it
+/// counts layers.
+bool recomputes_mtp(const Plan& plan);
 
 /// Returns the stages of a pp rank in ascending order, which is the order of its chunks. The two
 /// ranks of a mirrored pair hold the same two stages in the same order, so everything counted along
-/// them (recomputed layers, gradient buckets) is equal on both.
+/// them (gradient buckets) is equal on both.
 std::vector<i64> list_stages(const Plan& plan, i64 pp_rank);
 
 }  // namespace rankwright::plan

@@ -23,14 +23,8 @@ class TrafficCollector {
         pp_rank_(pp_rank),
         on_rank_(contents(config, pp_rank)),
         sizes_(compute_messages(config)) {
-    // An MTP module contains a layer like the model's last.
-    if (on_rank_.mtp > 0) on_rank_.runs.push_back({on_rank_.mtp, config.model.runs.back().layer});
-    i64 before = 0;
-    for (const model::LayerRun& run : on_rank_.runs) {
-      again_.push_back(
-          runs_backward(config, run.layer) ? count_recomputed_layers(plan_, before, run.count) : 0);
-      before += run.count;
-    }
+    on_rank_.runs.clear();
+    for (const RankContents& chunk : list_chunk_contents(config, pp_rank)) add_runs(chunk);
   }
 
   std::vector<Traffic> collect() {
@@ -46,6 +40,22 @@ class TrafficCollector {
   }
 
  private:
+  /// Adds the runs of layers of one chunk.
+  void add_runs(const RankContents& chunk) {
+    const auto add_run = [&](const model::LayerRun& run, i64 recomputed) {
+      on_rank_.runs.push_back(run);
+      again_.push_back(runs_backward(config_, run.layer) ? recomputed : 0);
+    };
+    i64 before = 0;
+    for (const model::LayerRun& run : chunk.runs) {
+      add_run(run, count_recomputed_layers(plan_, before, run.count));
+      before += run.count;
+    }
+    // An MTP module contains a layer like the model's last.
+    if (chunk.mtp > 0)
+      add_run({chunk.mtp, config_.model.runs.back().layer}, recomputes_mtp(plan_) ? chunk.mtp : 0);
+  }
+
   i64 group_size(mesh::GroupKind group) const {
     return make_group_shape(plan_.meshes(), group, plan_.shards()).size();
   }

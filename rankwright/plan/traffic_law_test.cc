@@ -4,6 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -186,6 +187,7 @@ class ReferenceFramework {
     if (has_mlp(layer.ffn)) block_backward(mlp_inputs());
     if (layer.ffn.sparse()) experts(layer.ffn);
   }
+  /// Returns whether the nth layer of its stage runs forward a second time.
   bool again(i64 nth) const {
     return p_.recompute == Recompute::full &&
            (p_.recompute_layers == 0 || nth < p_.recompute_layers);
@@ -225,31 +227,28 @@ class ReferenceFramework {
     gather(2 * hidden());
     scatter(2 * hidden());
   }
-  void mtp(i64 nth) {
+  void mtp() {
+    constexpr i64 kNotCounted = std::numeric_limits<i64>::max();
     embed();
     join_forward();
-    if (again(nth)) join_forward();
-    layer(s_.model.runs.back().layer, nth);
+    if (again(kNotCounted)) join_forward();
+    layer(s_.model.runs.back().layer, kNotCounted);
     join_backward();
   }
 
   void microbatch(const std::vector<i64>& ranks) {
     const Stages stages = s_.stages();
-    i64 first = 0, predictions = 1, nth = 0;
+    i64 first = 0, predictions = 1;
     for (i64 s = 0; s < i64(stages.size()); ++s) {
       const Stage& stage = stages[std::size_t(s)];
       if (s > 0) boundary(ranks[std::size_t(s) - 1], ranks[std::size_t(s)], predictions);
       predictions += stage.mtp;
       if (ranks[std::size_t(s)] == rank_) {
-        i64 n = nth;
         if (stage.embedding) embed();
-        for (i64 i = first; i < first + stage.layers; ++i) layer(s_.model.layer(i), n++);
-        for (i64 i = 0; i < stage.mtp; ++i) mtp(n++);
+        for (i64 i = 0; i < stage.layers; ++i) layer(s_.model.layer(first + i), i);
+        for (i64 i = 0; i < stage.mtp; ++i) mtp();
         for (i64 i = 0; stage.loss && i < predictions; ++i) head_and_loss();
       }
-      // Layers are numbered over all stages of the rank, whether or not this microbatch passes
-      // them.
-      if (held_.count(s) > 0) nth += stage.layers + stage.mtp;
       first += stage.layers;
     }
   }

@@ -38,12 +38,10 @@ struct StagePieces {
   }
 };
 
-/// The position of a stage in the model and on its pp rank.
+/// The position of a stage in the model.
 struct Place {
-  i64 first_layer = 0;    // index of its first layer in the model
-  i64 first_mtp = 0;      // index of its first MTP module
-  i64 layers_before = 0;  // earlier layers on its pp rank, where the recompute count applies
-  i64 mtp_before = 0;     // all layers of its pp rank plus the earlier MTP modules there
+  i64 first_layer = 0;  // index of its first layer
+  i64 first_mtp = 0;    // index of its first MTP module
 };
 
 /// Adds the piece of the embedding, with the units of an encoder in front of it.
@@ -118,7 +116,7 @@ StagePieces find_stage_pieces(const plan::TrainingConfig& config,
       stage.add({.kind = Piece::Kind::layer,
                  .layer = place.first_layer + nth,
                  .shape = &run.layer,
-                 .again = count_recomputed_layers(config.plan, place.layers_before + nth, 1) > 0},
+                 .again = count_recomputed_layers(config.plan, nth, 1) > 0},
                 gradients, unit, trains_weights(config, run.layer),
                 runs_backward(config, run.layer));
   }
@@ -127,7 +125,7 @@ StagePieces find_stage_pieces(const plan::TrainingConfig& config,
     stage.add({.kind = Piece::Kind::mtp,
                .layer = model.layers() + place.first_mtp + i,
                .shape = &last,
-               .again = count_recomputed_layers(config.plan, place.mtp_before + i, 1) > 0},
+               .again = recomputes_mtp(config.plan)},
               count_trained_mtp_share(config), count_mtp_share(config),
               trains_weights(config, last), runs_backward(config, last));
   }
@@ -226,8 +224,7 @@ class BodyBuilder {
 };
 
 /// Returns the positions of all stages, indexed by stage.
-std::vector<Place> find_places(const plan::TrainingConfig& config,
-                               const std::vector<plan::RankContents>& stages) {
+std::vector<Place> find_places(const std::vector<plan::RankContents>& stages) {
   std::vector<Place> all(stages.size());
   i64 layers = 0, mtp = 0;
   for (std::size_t s = 0; s < stages.size(); ++s) {
@@ -235,18 +232,6 @@ std::vector<Place> find_places(const plan::TrainingConfig& config,
     all[s].first_mtp = mtp;
     layers += stages[s].layers;
     mtp += stages[s].mtp;
-  }
-  for (i64 r = 0; r < config.plan.pp; ++r) {
-    const std::vector<i64> on_rank = list_stages(config.plan, r);
-    i64 before = 0;
-    for (const i64 s : on_rank) {
-      all[std::size_t(s)].layers_before = before;
-      before += stages[std::size_t(s)].layers;
-    }
-    for (const i64 s : on_rank) {
-      all[std::size_t(s)].mtp_before = before;
-      before += stages[std::size_t(s)].mtp;
-    }
   }
   return all;
 }
@@ -260,7 +245,7 @@ static_assert(std::size(kParts) == std::size_t(Part::optimizer) + 1);
 std::vector<std::array<Body, 4>> build_bodies(const plan::TrainingConfig& config) {
   const std::vector<plan::RankContents> stages = list_stage_contents(config);
   const std::vector<plan::Holding> holdings = list_stage_holdings(config);
-  const std::vector<Place> places = find_places(config, stages);
+  const std::vector<Place> places = find_places(stages);
   const bool copies = has_vocabulary_copies(config);
   BodyBuilder builder(config);
   std::vector<std::array<Body, 4>> all;

@@ -178,7 +178,7 @@ TEST(Body, FullRecomputeRepeatsEachLayerBeforeItsBackward) {
                           "layer 1 attention",  //
                           "layer 0 attention again", "layer 0 mlp again", "layer 0 mlp",
                           "layer 0 attention", "embedding"));
-  config.plan.recompute_layers = 1;  // the first of the rank only
+  config.plan.recompute_layers = 1;  // the first of the stage only
   EXPECT_THAT(words(config, kI, 0),
               ElementsAre("head", "layer 1 mlp", "layer 1 attention", "layer 0 attention again",
                           "layer 0 mlp again", "layer 0 mlp", "layer 0 attention"));

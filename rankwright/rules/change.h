@@ -41,7 +41,7 @@ class Change {
   Change& microbatch_group(i64 size);
   Change& even_stages();
   Change& recompute(plan::Recompute recompute);
-  Change& recompute_layers(i64 layers);  // fully recomputed layers per pp rank
+  Change& recompute_layers(i64 layers);  // fully recomputed layers per stage
   Change& micro_batch(i64 sequences);
   Change& loss(plan::Loss loss);
   Change& overlap_grad_reduce(bool on);

@@ -59,12 +59,11 @@ class NextChanges {
       add([&](Change& c) { c.recompute_layers(layers); });
   }
 
-  /// Returns the smallest number of fully recomputed layers per pp rank that fits with margin; 0 if
+  /// Returns the smallest number of fully recomputed layers per stage that fits with margin; 0 if
   /// only recomputing all layers does.
   i64 min_recomputed_layers() const {
-    const std::vector<plan::RankContents> ranks = list_rank_contents(from_.config());
     i64 max = 0;
-    for (const plan::RankContents& rank : ranks) max = std::max(max, rank.layers + rank.mtp);
+    for (const plan::Stage& stage : from_.config().stages()) max = std::max(max, stage.layers);
     const auto fits = [&](i64 layers) {
       Change change = from_;
       change.recompute_layers(layers);

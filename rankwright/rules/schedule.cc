@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "rankwright/base/format.h"
+#include "rankwright/cost/step.h"
 #include "rankwright/cost/traffic_cost.h"
 #include "rankwright/cost/work.h"
 #include "rankwright/pipeline/bubble.h"
@@ -159,10 +160,9 @@ std::optional<Finding> check_group_without_chunks(const Subject& subject) {
 std::optional<Finding> check_too_many_recomputed(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   i64 max = 0;
-  for (const plan::RankContents& on_rank : list_rank_contents(s))
-    max = std::max(max, on_rank.layers);
+  for (const plan::Stage& stage : s.stages()) max = std::max(max, stage.layers);
   if (s.plan.recompute_layers <= max) return std::nullopt;
-  return Finding{.detail = fmt::format("recompute asks for {} layers, but a PP rank has at most {}",
+  return Finding{.detail = fmt::format("recompute asks for {} layers, but a stage has at most {}",
                                        s.plan.recompute_layers, max),
                  .key = "parallelism.recompute",
                  .fix = {edit("parallelism.recompute", "full")}};
@@ -309,8 +309,8 @@ constexpr Rule kRules[] = {
      Target::any,
      Rule::When::always,
      check_group_without_chunks},
-    {{"RW0408", Severity::warning, "recompute asks for more layers than a PP rank has",
-      "`recompute: {full: N}` recomputes N layers on each PP rank.",
+    {{"RW0408", Severity::warning, "recompute asks for more layers than a stage has",
+      "`recompute: {full: N}` recomputes the first N layers of each stage.",
       "Set recompute: full to recompute all of them.", "",
       "world_size: 64\n"
       "cluster: dgx-h100 x 8\n"

@@ -26,15 +26,14 @@ class Builder {
   Shard build() {
     const std::vector<i64> stages = list_stages(rank_.config.plan, rank_.pp_rank);
     for (const i64 s : stages) embeds_ = embeds_ || contents(s).embedding;
-    i64 before = 0;  // layers of this rank so far: recompute settings count them
     for (const i64 s : stages) {
       shard_.stages.push_back(std::make_unique<StagePart>());
       stage_ = shard_.stages.back().get();
       stage_->stage = s;
       if (contents(s).embedding) add_embedding(contents(s).loss);
-      i64 layer = first_layer(s);
+      i64 layer = first_layer(s), on_stage = 0;
       for (const model::LayerRun& run : contents(s).runs)
-        for (i64 i = 0; i < run.count; ++i) add_layer(run.layer, layer++, before++);
+        for (i64 i = 0; i < run.count; ++i) add_layer(run.layer, layer++, on_stage++);
       if (contents(s).loss) add_head();
       // Backward runs through the pieces in reverse.
       std::stable_sort(stage_->units.begin(), stage_->units.end(),
@@ -152,7 +151,7 @@ class Builder {
     stage_->pieces.push_back({.what = piece});
   }
 
-  void add_layer(const model::Layer& shape, i64 index, i64 on_rank) {
+  void add_layer(const model::Layer& shape, i64 index, i64 on_stage) {
     const std::string name = fmt::format("layers.{}", index);
     frozen_ = !trains_weights(rank_.config, shape);
     whole_layer_frozen_ = shape.training != model::Training::full;
@@ -213,7 +212,7 @@ class Builder {
       stage_->units.push_back({std::move(adapters), false, here, here, Training::adapters});
     stage_->pieces.push_back(
         {.what = piece,
-         .recompute = count_recomputed_layers(rank_.config.plan, on_rank, 1) > 0,
+         .recompute = count_recomputed_layers(rank_.config.plan, on_stage, 1) > 0,
          .forward_only = !backward});
   }
 

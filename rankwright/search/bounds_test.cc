@@ -261,8 +261,8 @@ i64 compare_memory_bounds(const Problem& problem, const Node& node) {
       for (std::size_t k = 0; k < space.recomputes.size(); ++k)
         for (const Pipe& pipe : space.pipes) {
           if (!combines(space.recomputes[k], pipe)) continue;
-          choose(config.plan, space.recomputes[k]);
           choose(config.plan, pipe);
+          choose(config.plan, space.recomputes[k]);
           choose(config.plan, 0, 0, problem);
           if (find_first_pipeline_violation(config)) continue;
           if (pipe.balanced)
@@ -281,8 +281,9 @@ i64 compare_memory_bounds(const Problem& problem, const Node& node) {
             };
             EXPECT_LE(memory.with(k, pipe.schedule)[std::size_t(sharding.zero)], real) << text();
             EXPECT_LE(min, real) << text();
-            EXPECT_LE(min_memory_on_first_rank(space, sum_activations(space, memory.activations(k)),
-                                               memory.overhead(), config, config.stages()),
+            EXPECT_LE(min_memory_on_first_rank(
+                          space, sum_activations(space, space.recomputes[k], memory.activations(k)),
+                          memory.overhead(), config, config.stages()),
                       real)
                 << text();
             ++compared;

@@ -331,7 +331,7 @@ StageSet& NodeSearch::find_stages(const OrderLevel& level, const Pipe& pipe,
     set.stages = std::move(balanced);
   }
   if (set.stages.empty()) return set;
-  set.ends = find_end_stages(set.stages, pipe, config.plan.pp);
+  set.ends = find_end_stages(set.stages, pipe, config.plan.pp, config.plan.recompute_layers);
   set.costs.resize(level.num_cost_classes);
   return set;
 }
@@ -350,6 +350,7 @@ std::optional<PipelineLevel> NodeSearch::make_pipeline(const OrderLevel& level, 
   }
   plan::TrainingConfig& config = config_with(level.plan);
   choose(config.plan, pipe);
+  choose(config.plan, space_.recomputes[level.recompute]);  // layers per stage depend on chunks
   choose(config.plan, 0, 0, problem_);
   const auto is_violated = [&] {
     const plan::ConstraintViolation violation = find_first_pipeline_violation(config);
@@ -524,13 +525,14 @@ void NodeSearch::search_orders(BatchLevel& batch, bool chunked, LayerCostCache& 
     unlinked.recompute(plan);
     std::vector<const PricedOrder*> orders = order_by_bound(evaluated, plan, i64(some.size()));
     if (orders.empty()) continue;
-    OrderLevel level{.plan = plan,
-                     .memory = batch.memory,
-                     .recompute = k,
-                     .orders = std::move(orders),
-                     .activations = sum_activations(space_, batch.memory.activations(k)),
-                     .unlinked = unlinked,
-                     .num_cost_classes = evaluated.size()};
+    OrderLevel level{
+        .plan = plan,
+        .memory = batch.memory,
+        .recompute = k,
+        .orders = std::move(orders),
+        .activations = sum_activations(space_, space_.recomputes[k], batch.memory.activations(k)),
+        .unlinked = unlinked,
+        .num_cost_classes = evaluated.size()};
     for (const PricedOrder* one : level.orders) level.candidates += i64(one->placed->shards.size());
     stage_sets_.clear();
     for (const Pipe& pipe : some) search_pipeline(level, pipe);

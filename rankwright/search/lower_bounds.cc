@@ -11,7 +11,7 @@ namespace rankwright::search {
 Seconds min_time_of_whole_layers(const SearchContext& context, const plan::TrainingConfig& config,
                                  const cost::LayerCosts& prices, bool halved) {
   const i64 parts = halved ? 2 : 1;
-  // With full recomputation of n layers per pp rank, it is not known yet which layers those are.
+  // With full recomputation of n layers per stage, it is not known yet which layers those are.
   const bool again = config.plan.recompute_layers == 0;
   Seconds max{}, lightest = kInfiniteTime;
   i64 layers = 0;
@@ -51,15 +51,16 @@ Seconds min_compute_time(const SearchContext& context, plan::TrainingConfig& con
   return min;
 }
 
-EndStages find_end_stages(const plan::Stages& stages, const Pipe& pipe, i64 pp) {
+EndStages find_end_stages(const plan::Stages& stages, const Pipe& pipe, i64 pp, i64 recomputed) {
   const bool loop = row(pipe.schedule).stage_order == pipeline::StageOrder::loop;
   if (!loop || pp == 1 || !stages.front().embedding || !stages.back().loss) return {};
   EndStages ends{.known = true};
   i64 rank = 0;
   for (std::size_t s = 0; s < stages.size(); ++s) {
     const double layers = double(stages[s].layers + stages[s].mtp);
-    if (rank == 0) ends.first += layers;
-    if (rank == pp - 1) ends.last += layers;
+    const double again = double(std::min(stages[s].layers, recomputed));
+    if (rank == 0) ends.first += layers, ends.first_again += again;
+    if (rank == pp - 1) ends.last += layers, ends.last_again += again;
     if (i64(s) < pp - 1) ends.before += layers;
     if (++rank == pp) rank = 0;
   }
@@ -77,18 +78,14 @@ Seconds min_time(const SearchContext& context, const plan::TrainingConfig& confi
   const double m = double(config.microbatches());
   const double hops = double(config.plan.pp - 1);
   const Seconds layer = order.forward + order.backward;
-  // The recomputation of a rank, if it does not recompute all of its layers.
-  const auto again = [&](double layers) {
-    return std::min(double(config.plan.recompute_layers), layers) * order.again;
-  };
   const Seconds embedding = p.embedding.forward.total() + backward(p.embedding);
   const Seconds head =
       double(1 + config.model.mtp_layers) * (p.head.forward.total() + backward(p.head));
   Seconds last = ends.before * order.forward + p.embedding.forward.total() + hops * p.send() +
-                 m * (ends.last * layer + again(ends.last) + head);
+                 m * (ends.last * layer + ends.last_again * order.again + head);
   if (!row(pipe.schedule).splits_backward)
     last += ends.before * order.backward + backward(p.embedding) + hops * p.send();
-  const Seconds first = m * (ends.first * layer + again(ends.first) + embedding);
+  const Seconds first = m * (ends.first * layer + ends.first_again * order.again + embedding);
   return std::max(min, cost::apply_overheads(config, context.calibration, std::max(first, last)));
 }
 

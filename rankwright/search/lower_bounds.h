@@ -55,9 +55,10 @@ struct PricedOrder {
 struct EndStages {
   bool known = false;
   double first = 0, last = 0, before = 0;
+  double first_again = 0, last_again = 0;  // fully recomputed, if not all layers are
 };
-/// Counts the layers of the end stages.
-EndStages find_end_stages(const plan::Stages& stages, const Pipe& pipe, i64 pp);
+/// Counts the layers of the end stages, of which a stage recomputes the first `recomputed`.
+EndStages find_end_stages(const plan::Stages& stages, const Pipe& pipe, i64 pp, i64 recomputed);
 
 /// Returns a lower bound of the step time from the first and the last pp rank (PT8), in constant
 /// time. Requires: `ends` are those of the pipeline of `config`.

@@ -144,24 +144,28 @@ std::vector<double> list_in_flight(const plan::TrainingConfig& config,
 /// Bounds the memory of a schedule with any chunks and any stages. If pp rank r holds f_r
 /// microbatches, and a layer has s bytes of states and a of activations, then n layers can be
 /// spread so that no rank has more than n / sum_r 1 / (s + f_r a), and not more evenly. `in_flight`
-/// is f_r by pp rank; empty for DualPipe. Requires: `config` has the microbatch and the sequence
+/// is f_r by pp rank; empty for DualPipe. If only some layers are recomputed, a rank recomputes at
+/// most `recomputed`; else that is 0. Requires: `config` has the microbatch and the sequence
 /// parallelism.
 MemoryBounds bound_memory(const NodeSpace& space, const plan::TrainingConfig& config,
                           const ActivationBytes& activations, const OverheadBounds& overhead,
-                          const std::vector<double>& in_flight) {
+                          const std::vector<double>& in_flight, double recomputed) {
   const double pp = double(config.plan.pp);
   // With DualPipe, ranks hold two stages, and the activations of one of them on average.
   const bool mirror = in_flight.empty();
-  const Bytes mean = (mirror ? 0.5 : 1) / pp * activations.kept;
+  const Bytes all =
+      recomputed == 0
+          ? activations.kept
+          : std::max(activations.kept, activations.whole - recomputed * pp * activations.max_saved);
+  const Bytes mean = (mirror ? 0.5 : 1) / pp * all;
   const double reserve = 1 + overhead.reserve;
   const auto kept = [&](std::size_t run) { return reserve * activations.runs[run].kept; };
   const auto input = [&](std::size_t run) {
     return reserve * (activations.runs[run].kept - activations.runs[run].saved);
   };
   Bytes saved{};
-  if (activations.recomputed > 0)
-    for (const ActivationBytes::Layer& layer : activations.runs)
-      saved = std::max(saved, double(activations.recomputed) * reserve * layer.saved);
+  for (const ActivationBytes::Layer& layer : activations.runs)
+    saved = std::max(saved, recomputed * reserve * layer.saved);
   MemoryBounds bounds;
   bounds.fill(kInfiniteBytes);
   for (std::size_t zero = 0; zero < kZeroStages; ++zero) {
@@ -176,7 +180,7 @@ MemoryBounds bound_memory(const NodeSpace& space, const plan::TrainingConfig& co
         layers += double(run.count) / pp * (2 * run.states[zero] + 0.5 * input(run.index));
     } else {
       layers = bound_layers(space, zero, in_flight, input, Bytes{});
-      if (activations.recomputed > 0)
+      if (recomputed > 0)
         layers = std::max(layers, bound_layers(space, zero, in_flight, kept, saved));
     }
     if (overhead.allocator_limit == Bytes{}) {
@@ -230,34 +234,31 @@ StateBounds bound_states(const NodeSpace& space) {
   return bounds;
 }
 
-ActivationBytes estimate_activations(const NodeSpace& space, const RecomputeChoice& choice,
-                                     plan::TrainingConfig& config) {
+ActivationBytes estimate_activations(const RecomputeChoice& choice, plan::TrainingConfig& config) {
   choose(config.plan, choice);
-  const bool full = choice.kind == plan::Recompute::full, some = choice.layers > 0;
-  ActivationBytes sum{.restored = kInfiniteBytes, .recomputed = choice.layers};
+  const bool full = choice.kind == plan::Recompute::full, some = choice.quarters > 0;
+  ActivationBytes sum{.restored = kInfiniteBytes};
   sum.runs.reserve(config.model.runs.size());
-  Bytes whole{}, largest_saving{};
   for (const model::LayerRun& run : config.model.runs) {
     const cost::LayerActivations a = cost::activations(config, run.layer);
     // Inputs in host memory take none of the device's.
     const Bytes input = config.plan.offload.activations ? Bytes{} : a.input;
     sum.runs.push_back({full && !some ? input : a.kept, some ? a.kept - input : Bytes{}});
     sum.kept += double(run.count) * (full ? input : a.kept);
-    whole += double(run.count) * a.kept;
-    largest_saving = std::max(largest_saving, a.kept - input);
+    sum.whole += double(run.count) * a.kept;
+    sum.max_saved = std::max(sum.max_saved, a.kept - input);
     // If only some layers are recomputed, those may be any.
     if (some || is_heavy(config.model, run.layer))
       sum.restored = std::min(sum.restored, full ? a.whole : a.core);
   }
-  if (some)
-    sum.kept = std::max(sum.kept, whole - double(choice.layers * space.node.pp) * largest_saving);
   choose(config.plan, RecomputeChoice{});
   return sum;
 }
 
-ActivationSums sum_activations(const NodeSpace& space, const ActivationBytes& activations) {
+ActivationSums sum_activations(const NodeSpace& space, const RecomputeChoice& choice,
+                               const ActivationBytes& activations) {
   ActivationSums sums{.kept = {Bytes{}}};
-  const bool some = activations.recomputed > 0;
+  const bool some = choice.quarters > 0;
   if (some) sums.saved.push_back({});
   for (std::size_t i = 0; i < activations.runs.size(); ++i)
     for (i64 k = 0; k < space.config.model.runs[i].count; ++k) {
@@ -304,12 +305,18 @@ const MemoryBounds& BatchMemory::bound(std::size_t recompute, pipeline::Schedule
   std::optional<MemoryBounds>& known = bounds_[index(recompute, schedule)];
   if (known) return *known;
   std::optional<ActivationBytes>& activations = activations_[recompute];
-  if (!activations)
-    activations = estimate_activations(*space_, space_->recomputes[recompute], config);
+  if (!activations) activations = estimate_activations(space_->recomputes[recompute], config);
   if (!overhead_) overhead_ = bound_overhead(*space_, config);
   std::vector<double>& in_flight = in_flight_[std::size_t(schedule)];
   if (in_flight.empty()) in_flight = list_in_flight(config, row(schedule));
-  return known.emplace(bound_memory(*space_, config, *activations, *overhead_, in_flight));
+  const RecomputeChoice& choice = space_->recomputes[recompute];
+  i64 recomputed = 0;
+  if (choice.quarters > 0)
+    for (const Pipe& pipe : space_->pipes)
+      if (pipe.schedule == schedule && combines(choice, pipe))
+        recomputed = std::max(recomputed, pipe.chunks * choice.layers(pipe.chunks));
+  return known.emplace(
+      bound_memory(*space_, config, *activations, *overhead_, in_flight, double(recomputed)));
 }
 
 bool BatchMemory::may_fit(Bytes limit, plan::TrainingConfig& config) {
@@ -340,7 +347,7 @@ Bytes min_memory_on_first_rank(const NodeSpace& space, const ActivationSums& act
   const pipeline::StageOrder order = row(config.plan.schedule).stage_order;
   const i64 pp = space.node.pp;
   Bytes states{}, smallest = kInfiniteBytes, other = kInfiniteBytes;
-  i64 first = 0, recomputed = config.plan.recompute_layers;
+  i64 first = 0;
   i64 at = -1;        // of the stage in its pass over the pp ranks
   bool back = false;  // whether the pass goes from the last rank to the first
   for (std::size_t s = 0; s < stages.size(); ++s) {
@@ -356,8 +363,7 @@ Bytes min_memory_on_first_rank(const NodeSpace& space, const ActivationSums& act
     states += space.states.before[end] - space.states.before[begin];
     Bytes chunk = activations.kept[end] - activations.kept[begin];
     if (!activations.saved.empty()) {
-      const i64 again = std::min(recomputed, stages[s].layers);
-      recomputed -= again;
+      const i64 again = std::min(config.plan.recompute_layers, stages[s].layers);
       chunk = chunk - (activations.saved[begin + std::size_t(again)] - activations.saved[begin]);
     }
     smallest = std::min(smallest, chunk);

@@ -24,19 +24,20 @@ struct ActivationBytes {
   std::vector<Layer> runs{};  // as the runs of the model
   Bytes kept{};               // sum over all layers
   Bytes restored{};           // minimum that recomputation restores for one backward
-  i64 recomputed = 0;         // layers per pp rank, if only some are recomputed
+  Bytes whole{};              // sum over all layers without recomputation
+  Bytes max_saved{};          // by recomputing one layer
 };
 /// Computes the activations of a choice of recompute, with the microbatch and the sequence
 /// parallelism of `config`, which is changed meanwhile. Afterwards it recomputes nothing.
-ActivationBytes estimate_activations(const NodeSpace& space, const RecomputeChoice& choice,
-                                     plan::TrainingConfig& config);
+ActivationBytes estimate_activations(const RecomputeChoice& choice, plan::TrainingConfig& config);
 
 /// Activations of all layers before each layer.
 struct ActivationSums {
   std::vector<Bytes> kept{};
   std::vector<Bytes> saved{};  // empty unless only some layers are recomputed
 };
-ActivationSums sum_activations(const NodeSpace& space, const ActivationBytes& activations);
+ActivationSums sum_activations(const NodeSpace& space, const RecomputeChoice& choice,
+                               const ActivationBytes& activations);
 
 /// Lower bounds of what a pp rank has besides its model states and saved activations, by ZeRO
 /// stage: temporary tensors of a backward, gathered weights, buffers, libraries. `allocated` is

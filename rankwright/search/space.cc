@@ -223,10 +223,14 @@ std::vector<RecomputeChoice> list_recomputes(const Problem& problem, const Node&
       all.push_back({plan::Recompute::selective, modules});
   all.push_back({plan::Recompute::full});
   const i64 per_rank = ceil_div(config.model.layers(), node.pp);
-  for (i64 quarters = 3, last = per_rank; partly && quarters > 0; --quarters) {
-    const i64 layers = ceil_div(quarters * per_rank, 4);
-    if (layers < last) all.push_back({.kind = plan::Recompute::full, .layers = layers});
-    last = layers;
+  for (i64 quarters = 3; partly && quarters > 0; --quarters) {
+    // In smaller stages this is as many layers as one quarter more.
+    const i64 min_layers = quarters == 2 ? 2 : quarters == 1 ? 3 : 4;
+    if (per_rank >= min_layers)
+      all.push_back({.kind = plan::Recompute::full,
+                     .quarters = quarters,
+                     .rank_layers = per_rank,
+                     .max_chunks = (per_rank - 1) / (min_layers - 1)});
   }
   std::erase_if(all, [&](const RecomputeChoice& one) {
     return problem.limits.recompute.value_or(one.kind) != one.kind;
@@ -235,7 +239,9 @@ std::vector<RecomputeChoice> list_recomputes(const Problem& problem, const Node&
 }
 
 bool combines(const RecomputeChoice& choice, const Pipe& pipe) {
-  return choice.layers == 0 || pipe.chunks == 1;
+  if (choice.quarters == 0) return true;
+  return pipe.schedule == pipeline::default_schedule(pipe.chunks) &&
+         pipe.chunks <= choice.max_chunks;
 }
 
 i64 count_combinations(const std::vector<RecomputeChoice>& choices,
@@ -303,7 +309,7 @@ void choose(plan::Plan& plan, const Pipe& pipe) {
 void choose(plan::Plan& plan, const RecomputeChoice& choice) {
   plan.recompute = choice.kind;
   plan.modules = choice.modules;
-  plan.recompute_layers = choice.layers;
+  plan.recompute_layers = choice.layers(plan.virtual_stages);
 }
 
 void choose(plan::Plan& plan, int zero, i64 size, const Problem& problem) {

@@ -37,7 +37,12 @@ struct Pipe {
 struct RecomputeChoice {
   plan::Recompute kind = plan::Recompute::none;
   plan::RecomputeModules modules{};  // selective
-  i64 layers = 0;                    // full: layers per pp rank; 0: all
+  i64 quarters = 0;                  // full: of the layers of each stage; 0: all
+  i64 rank_layers = 0;               // full: layers per pp rank, of which there are quarters
+  i64 max_chunks = 0;                // full: with more, a stage has too few layers for quarters
+
+  /// Returns the recomputed layers per stage with this many chunks per pp rank; 0: all.
+  i64 layers(i64 chunks) const { return ceil_div(quarters * ceil_div(rank_layers, chunks), 4); }
 
   friend bool operator==(const RecomputeChoice&, const RecomputeChoice&) = default;
 };
@@ -77,8 +82,8 @@ std::vector<RecomputeChoice> list_recomputes(const Problem& problem, const Node&
 std::vector<Pipe> list_pipes(const Problem& problem, const Node& node);
 std::vector<Sharding> list_shardings(const Problem& problem, const Node& node);
 
-/// Returns whether a choice of recompute can be combined with a pipeline. A number of layers only
-/// with one chunk per pp rank: Megatron-LM counts them per chunk.
+/// Returns whether a choice of recompute can be combined with a pipeline. Numbers of layers only
+/// with the schedules of Megatron-LM, which alone counts layers.
 bool combines(const RecomputeChoice& choice, const Pipe& pipe);
 /// Returns the number of combinations of these.
 i64 count_combinations(const std::vector<RecomputeChoice>& choices, const std::vector<Pipe>& pipes);

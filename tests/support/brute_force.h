@@ -175,7 +175,7 @@ class BruteForce {
   }
 
   /// Visits every choice of recompute: none, attention, the sets of modules of an MoE layer, all
-  /// layers, and three, two or one quarter of the layers of a rank.
+  /// layers, and numbers of layers per stage.
   void recomputes(plan::Plan plan) {
     const auto visit = [&](plan::Recompute kind, const plan::RecomputeModules& modules,
                            i64 layers) {
@@ -213,18 +213,32 @@ class BruteForce {
             0);
     }
     visit(plan::Recompute::full, {}, 0);
-    const i64 most = (model.layers() + plan.pp - 1) / plan.pp;
-    std::set<i64, std::greater<>> parts;
+    for (i64 layers = 1; partly && layers < model.layers(); ++layers)
+      visit(plan::Recompute::full, {}, layers);
+  }
+
+  /// Returns whether the recomputed layers per stage are all, or one, two or three quarters of a
+  /// stage, rounded up, with a schedule of Megatron-LM.
+  bool recomputes_quarters(const plan::Plan& plan) const {
+    const i64 stages = plan.pp * plan.virtual_stages;
+    const i64 most = (problem_.config.model.layers() + stages - 1) / stages;
+    if (plan.recompute_layers == 0) return true;
+    if (plan.recompute_layers >= most) return false;
+    if (plan.schedule != pipeline::Schedule::one_f_one_b &&
+        plan.schedule != pipeline::Schedule::interleaved)
+      return false;
     for (const i64 quarters : {1, 2, 3})
-      if (const i64 layers = (quarters * most + 3) / 4; layers < most) parts.insert(layers);
-    for (const i64 layers : parts)
-      if (partly) visit(plan::Recompute::full, {}, layers);
+      if (plan.recompute_layers == (quarters * most + 3) / 4) return true;
+    return false;
   }
 
   /// Visits every number of chunks from the schedule's minimum to the number of layers per rank;
   /// the minimum is visited even if there are too few layers.
   void pipelines(plan::Plan plan) {
-    if (plan.pp == 1) return shards(plan, false);
+    if (plan.pp == 1) {
+      if (recomputes_quarters(plan)) shards(plan, false);
+      return;
+    }
     const i64 layers = problem_.config.model.layers() / plan.pp;
     for (const pipeline::ScheduleRow& row : pipeline::schedules()) {
       if (limits_.schedule.value_or(row.schedule) != row.schedule) continue;
@@ -234,7 +248,7 @@ class BruteForce {
            (plan.virtual_stages <= layers || plan.virtual_stages == row.min_chunks);
            ++plan.virtual_stages) {
         if (!limits_.chunks.has(plan.virtual_stages)) continue;
-        if (plan.recompute_layers > 0 && plan.virtual_stages > 1) continue;
+        if (!recomputes_quarters(plan)) continue;
         shards(plan, false);
         if (!limits_.even) shards(plan, true);
       }

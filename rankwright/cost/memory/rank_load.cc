@@ -173,14 +173,11 @@ double RankLoads::add_encoder(RankLoad& load, std::size_t chunk) {
 }
 
 void RankLoads::add_layers(RankLoad& load, i64 pp_rank) {
-  i64 before = 0;  // layers of this rank so far; the first ones are recomputed
   std::fill(offloaded_.begin(), offloaded_.end(), 0.0);
   std::fill(casts_.begin(), casts_.end(), 0.0);
   std::fill(wide_inputs_.begin(), wide_inputs_.end(), 0.0);
-  const auto add_run = [&](std::size_t k, const Kind& kind, i64 count) {
-    const i64 again = count_recomputed_layers(config_.plan, before, count);
+  const auto add_run = [&](std::size_t k, const Kind& kind, i64 count, i64 again) {
     chunks_[k] += add(load, kind, count, again);
-    before += count;
     if (!casts_.empty()) {
       const LayerActivations& a = kind.activations;
       if (again > 0) load.layer_casts = std::max(load.layer_casts, a.casts);
@@ -204,7 +201,8 @@ void RankLoads::add_layers(RankLoad& load, i64 pp_rank) {
                                      [&](const Kind& each) { return each.end <= from; });
     for (; from < end; ++kind) {
       const i64 count = std::min(end, kind->end) - from;
-      add_run(k, *kind, count);
+      const i64 before = from - first_layer(s);
+      add_run(k, *kind, count, count_recomputed_layers(config_.plan, before, count));
       from += count;
     }
     if ((at.embedding || at.mtp > 0) && !load.embeds) embedding_chunk_ = k;
@@ -215,7 +213,7 @@ void RankLoads::add_layers(RankLoad& load, i64 pp_rank) {
   if (config_.model.mtp_layers == 0) return;
   for (std::size_t k = 0; k < chunks_.size(); ++k) {
     const i64 modules = stage(stage_of(pp_rank, i64(k))).mtp;
-    if (modules > 0) add_run(k, mtp_, modules);
+    if (modules > 0) add_run(k, mtp_, modules, recomputes_mtp(config_.plan) ? modules : 0);
   }
 }
 

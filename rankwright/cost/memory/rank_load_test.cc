@@ -13,12 +13,12 @@ namespace rank_load_test {
 /// Computes the activations of a microbatch by chunk from plan's RankContents.
 std::vector<double> weights(const plan::TrainingConfig& config, i64 pp_rank) {
   std::vector<double> by_chunk;
-  i64 before = 0;
   const std::vector<plan::RankContents> chunks = list_chunk_contents(config, pp_rank);
   for (const plan::RankContents& chunk : chunks) {
     double sum = config.software.keeps_outputs && config.plan.pp > 1
                      ? compute_messages(config).kept.value
                      : 0;
+    i64 before = 0;
     for (const model::LayerRun& run : chunk.runs) {
       const LayerActivations a = activations(config, run.layer);
       const i64 again = count_recomputed_layers(config.plan, before, run.count);
@@ -38,9 +38,7 @@ std::vector<double> weights(const plan::TrainingConfig& config, i64 pp_rank) {
   for (std::size_t k = 0; k < chunks.size(); ++k) {
     if (chunks[k].mtp == 0) continue;
     const LayerActivations a = compute_mtp_activations(config);
-    const i64 again = count_recomputed_layers(config.plan, before, chunks[k].mtp);
-    by_chunk[k] += (again * a.input + (chunks[k].mtp - again) * a.kept).value;
-    before += chunks[k].mtp;
+    by_chunk[k] += (chunks[k].mtp * (recomputes_mtp(config.plan) ? a.input : a.kept)).value;
   }
   return by_chunk;
 }

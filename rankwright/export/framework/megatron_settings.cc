@@ -121,11 +121,6 @@ void add_data_parallel(const plan::TrainingConfig& s, Settings& out) {
   out.on("overlap-param-gather", p.overlap.param_gather);
 }
 
-/// Returns the recomputed layers per chunk: the method "block" counts within a chunk.
-i64 recomputed_layers_per_chunk(const plan::Plan& p) {
-  return ceil_div(p.recompute_layers, p.virtual_stages);
-}
-
 void add_recompute(const plan::Plan& p, Settings& out) {
   if (p.recompute == plan::Recompute::none) return;
   out.add("recompute-granularity", std::string(name(p.recompute)));
@@ -133,7 +128,7 @@ void add_recompute(const plan::Plan& p, Settings& out) {
     return out.rows.push_back({"recompute-modules", show(p.modules, " "), true});
   const bool all = p.recompute_layers == 0;
   out.add("recompute-method", all ? "uniform" : "block");
-  out.add("recompute-num-layers", all ? 1 : recomputed_layers_per_chunk(p));
+  out.add("recompute-num-layers", all ? 1 : p.recompute_layers);
 }
 
 // By plan::Optimizer. Those that it does not have are written as adam and reported.
@@ -354,9 +349,6 @@ std::vector<UnsupportedSetting> find_unsupported_by_megatron(const plan::Trainin
       "micro-batch groups need virtual stages");
   add(p.virtual_stages == 1 && p.overlap.pp, "parallelism.overlap.pp",
       "1F1B does not overlap its sends");
-  add(p.recompute == plan::Recompute::full && p.recompute_layers % p.virtual_stages != 0,
-      "parallelism.recompute",
-      "it recomputes the same number of layers in each virtual stage of a PP rank");
   add(s.job.param_dtype == plan::Dtype::fp8, "job.param_dtype",
       "written as bf16: --fp8-param-gather gathers parameters in fp8 and keeps both");
   add(s.job.param_dtype == plan::Dtype::fp64, "job.param_dtype", "written as fp32: it has no fp64");

@@ -360,9 +360,8 @@ void fill_recompute(ForeignReading& r, bool by_recipe) {
   if (d.recompute == plan::Recompute::selective && (method || layers) && !by_recipe)
     refuse(method ? *method : *find_path(r.root, "recompute-num-layers"),
            "selective recomputation does not allow --recompute-method or --recompute-num-layers");
-  // "block" counts layers per chunk, a plan counts them per pp rank.
   if (d.recompute == plan::Recompute::full && method && method->scalar == "block" && layers)
-    d.recompute_layers = *layers * d.virtual_stages.value_or(1);
+    d.recompute_layers = *layers;
   if (d.recompute == plan::Recompute::selective && modules)
     d.recompute_modules = read_recompute_modules(r, *modules);
 }

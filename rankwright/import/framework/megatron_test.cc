@@ -232,11 +232,11 @@ TEST(MegatronImport, SplitsLayersAsMegatronDoes) {
 TEST(MegatronImport, ReadsRecompute) {
   const std::string full = "--recompute-granularity full --recompute-method ";
   EXPECT_EQ(draft_of(full + "uniform --recompute-num-layers 1").recompute_layers, std::nullopt);
-  // 3 layers in each of 2 chunks.
+  // The method "block" counts layers per virtual stage, as a plan does.
   const Draft block = draft_of(full +
                                "block --recompute-num-layers 3 --pipeline-model-parallel-size 4 "
                                "--num-virtual-stages-per-pipeline-rank 2");
-  EXPECT_THAT(block.recompute_layers, Optional(6));
+  EXPECT_THAT(block.recompute_layers, Optional(3));
   EXPECT_THAT(draft_of("--recompute-activations").recompute, Optional(plan::Recompute::selective));
 }
 

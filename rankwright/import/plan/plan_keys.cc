@@ -546,7 +546,7 @@ constexpr KeyRow kKeys[] = {
       "last stage."},
      read_stages},
     {{"parallelism.recompute",
-      "none, selective, full, {full: N} for N layers per PP rank, or {modules: [...]} of "
+      "none, selective, full, {full: N} for N layers per stage, or {modules: [...]} of "
       "core_attn, layernorm, mla_up_proj, mlp, moe_act and moe",
       "none",
       "Activation recomputation: activations that are dropped in the forward pass and computed "

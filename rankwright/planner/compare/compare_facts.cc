@@ -131,7 +131,7 @@ Facts list_recompute_facts(const FactContext& s) {
   const plan::Plan& p = s.config().plan;
   const std::string layers =
       p.recompute == plan::Recompute::full && p.recompute_layers > 0
-          ? fmt::format(" of {} per PP rank", plural(p.recompute_layers, "layer", "layers"))
+          ? fmt::format(" of {} per stage", plural(p.recompute_layers, "layer", "layers"))
           : "";
   return {{"", std::string(name(p.recompute)) + layers, ""}, recompute_link(s.config())};
 }

@@ -52,7 +52,7 @@ std::string bubble_remark(const plan::TrainingConfig& config) {
 std::string recompute_remark(const plan::Plan& plan) {
   if (plan.recompute == plan::Recompute::selective) return "selective: a part of every layer";
   if (plan.recompute_layers == 0) return "full: every layer";
-  return fmt::format("full: {} per PP rank", plural(plan.recompute_layers, "layer", "layers"));
+  return fmt::format("full: {} per stage", plural(plan.recompute_layers, "layer", "layers"));
 }
 
 /// Returns "at 741 TFLOP/s in large shapes, 74.9 % of peak".

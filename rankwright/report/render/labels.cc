@@ -90,7 +90,7 @@ std::vector<std::string> list_degree_tags(const plan::TrainingConfig& s) {
 std::string describe_recomputation(const plan::Plan& p) {
   if (p.recompute == plan::Recompute::none) return "no recomputation";
   if (p.recompute == plan::Recompute::full && p.recompute_layers > 0)
-    return fmt::format("full recomputation of {} per PP rank",
+    return fmt::format("full recomputation of {} per stage",
                        plural(p.recompute_layers, "layer", "layers"));
   if (p.recompute == plan::Recompute::selective && p.modules != plan::RecomputeModules{})
     return fmt::format("recomputes {}", show(p.modules, ", "));

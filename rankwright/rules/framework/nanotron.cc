@@ -136,7 +136,7 @@ Finding describe_selective(const plan::TrainingConfig& s) {
 }
 
 Finding describe_some_layers(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("recompute covers {} per PP rank; nanotron recomputes all or none",
+  return {.detail = fmt::format("recompute covers {} per stage; nanotron recomputes all or none",
                                 plural(s.plan.recompute_layers, "layer", "layers")),
           .key = "parallelism.recompute",
           .fix = first_fix(s, recomputes_some_layers, kFaults,
