@@ -66,9 +66,13 @@ std::string_view name(CpComm comm) { return kCpComms[std::size_t(comm)]; }
 
 std::span<const RecomputeModuleRow> recompute_modules() {
   static constexpr RecomputeModuleRow kRows[] = {
-      {"core_attn", &RecomputeModules::core_attn},     {"layernorm", &RecomputeModules::layernorm},
-      {"mla_up_proj", &RecomputeModules::mla_up_proj}, {"mlp", &RecomputeModules::mlp},
-      {"moe_act", &RecomputeModules::moe_act},         {"moe", &RecomputeModules::moe}};
+      {"core_attn", &RecomputeModules::core_attn},
+      {"layernorm", &RecomputeModules::layernorm},
+      {"mla_up_proj", &RecomputeModules::mla_up_proj},
+      {"mlp", &RecomputeModules::mlp},
+      {"moe_act", &RecomputeModules::moe_act},
+      {"moe", &RecomputeModules::moe},
+      {"shared_experts", &RecomputeModules::shared_experts}};
   return kRows;
 }
 

@@ -32,12 +32,13 @@ std::string_view name(Recompute);
 
 /// The parts of a layer that selective recompute runs again, under Megatron-LM's names.
 struct RecomputeModules {
-  bool core_attn = true;     // the attention core
-  bool layernorm = false;    // the norms before attention and feed-forward
-  bool mla_up_proj = false;  // latent attention: the projections up from the compressed states
-  bool mlp = false;          // the feed-forward of layers without experts
-  bool moe_act = false;      // the activation function inside the experts
-  bool moe = false;          // the whole MoE layer, with dispatch and combine
+  bool core_attn = true;        // the attention core
+  bool layernorm = false;       // the norms before attention and feed-forward
+  bool mla_up_proj = false;     // latent attention: the projections up from the compressed states
+  bool mlp = false;             // the feed-forward of layers without experts
+  bool moe_act = false;         // the activation function inside the experts
+  bool moe = false;             // the whole MoE layer, with dispatch and combine
+  bool shared_experts = false;  // the experts of a MoE layer that every token visits
 
   friend bool operator==(const RecomputeModules&, const RecomputeModules&) = default;
 };

@@ -205,10 +205,9 @@ Bytes dropped_by_modules(const plan::TrainingConfig& s, const model::Layer& laye
     sum += scale.of(w.query + w.key + w.value);
   if (modules.mlp && !ffn.sparse()) sum += all.ffn;
   if (!ffn.sparse()) return sum;
-  if (modules.moe)
-    sum += all.routed + all.ffn;
-  else if (modules.moe_act)
-    sum += scale.input(find_visits(s, ffn, scale) * double(ffn.expert_width));
+  if (modules.moe) return sum + all.routed + all.ffn;
+  if (modules.moe_act) sum += scale.input(find_visits(s, ffn, scale) * double(ffn.expert_width));
+  if (modules.shared_experts) sum += all.ffn;
   return sum;
 }
 

@@ -547,7 +547,7 @@ constexpr KeyRow kKeys[] = {
      read_stages},
     {{"parallelism.recompute",
       "none, selective, full, {full: N} for N layers per PP rank, or {modules: [...]} of "
-      "core_attn, layernorm, mla_up_proj, mlp, moe_act and moe",
+      "core_attn, layernorm, mla_up_proj, mlp, moe_act, moe and shared_experts",
       "none",
       "Activation recomputation: activations that are dropped in the forward pass and computed "
       "again in the backward pass.",
