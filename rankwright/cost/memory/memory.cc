@@ -257,6 +257,9 @@ void MemoryEstimator::put_fsdp(MemoryEstimate& out, const RankLoad& load) const 
     out[Entry::reduce_scatter] =
         bytes(load.largest_trained_layer, each.gradients + double(activation_));
 }
+  if (config_.software.accumulates_whole && config_.microbatches() > 1)  // M40
+    out[Entry::gradients] =
+        std::max(out[Entry::gradients], bytes(load.sharded, double(activation_)));
 
 /// M33: the graph keeps what autocast casts to 16 bits: weights of matmuls, so not an embedding
 /// that is not also the head. Recomputed layers are cast again; those of the forward pass are alive

@@ -708,8 +708,8 @@ constexpr KeyRow kKeys[] = {
      read_factor<&Draft::expert_capacity, 1>},
     {{"software.framework",
       "megatron-core, nemo, mlperf, megatron-2021, megatron-deepspeed, deepspeed, "
-      "deepspeed-2021, torchtitan, torchtitan-2024, transformers, transformers-2024, llm-foundry, "
-      "fsdp, maxtext, rankwright or own",
+      "deepspeed-2021, torchtitan, torchtitan-2024, transformers, transformers-2024, litgpt-2024, "
+      "llm-foundry, fsdp, maxtext, rankwright or own",
       "megatron-core",
       "The framework that runs the plan. Sets the defaults of the other `software` keys.",
       "Sets kernels, launch overheads and memory besides the model states."},
