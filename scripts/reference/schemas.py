@@ -228,6 +228,9 @@ def cluster(root):
             "host_devices": whole(1, limits["kMaxDevices"]),
             "host_memory": quantity(root, "parse_bytes"),
             "host_link": quantity(root, "parse_bandwidth"),
+            "nvme_capacity": quantity(root, "parse_bytes"),
+            "nvme_read": quantity(root, "parse_bandwidth"),
+            "nvme_write": quantity(root, "parse_bandwidth"),
         },
         "required": ["device", "levels"],
     }

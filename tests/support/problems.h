@@ -199,6 +199,7 @@ inline search::Problem random_problem(Dice& dice) {
   if (more.rarely())
     config.plan.offload = {
         .optimizer = more.coin() ? 1 : 0.5, .parameters = more.coin(), .activations = more.coin()};
+  if (Dice again = more; again.rarely()) config.plan.offload.nvme = plan::NvmeStates::all;
   if (more.rarely()) config.job.method = plan::Method::dpo;
   config.job.ref_model = more.rarely();
   if (more.rarely())
