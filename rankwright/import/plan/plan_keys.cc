@@ -594,7 +594,7 @@ constexpr KeyRow kKeys[] = {
       "Saves host memory. Every step reads and writes 16 bytes per parameter of the optimizer, and "
       "every micro-batch reads the parameters twice."},
      read_named<plan::NvmeStates, &Draft::offload_nvme, plan::nvme_states_names>},
-    {{"parallelism.offload.nvme_path", "a path of at most 255 characters", "",
+    {{"parallelism.offload.nvme_path", "a path of at most 255 characters", "none",
       "The directory on the drives, on every node.", "Exported as nvme_path of DeepSpeed."},
      [](Reading& r, const YamlNode& node) { r.draft.nvme_path = r.fields.path(node); }},
     {{"placement", "block, cyclic, {hosts: [...]} or {ranks: [...]}", "block",
