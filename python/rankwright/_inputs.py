@@ -70,7 +70,8 @@ JOB = (
     "global_batch", "seq", "param_dtype", "grad_dtype", "matmul", "optimizer", "doc_length",
     "images", "image_tokens",
     "method", "ref_model", "fp8_swiglu_input", "moment_dtype", "master_dtype", "lora", "lora_modules",
-    "base_dtype", "frozen", "offload_optimizer", "offload_parameters", "offload_activations", "framework",
+    "base_dtype", "frozen", "offload_optimizer", "offload_parameters", "offload_activations",
+    "offload_nvme", "offload_nvme_path", "framework",
     "attention", "launch", "loss", "tuned", "overlap_grad_reduce", "overlap_param_gather",
     "overlap_tp", "overlap_pp", "overlap_ep", "dispatcher",
 )  # fmt: skip

@@ -33,6 +33,8 @@ def plan(
     offload_optimizer=None,
     offload_parameters=None,
     offload_activations=None,
+    offload_nvme=None,
+    offload_nvme_path=None,
     framework=None,
     attention=None,
     launch=None,

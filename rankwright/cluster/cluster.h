@@ -68,10 +68,19 @@ inline constexpr std::size_t kMaxLevels = 8;
 /// are spread unevenly over levels are counted one by one, so the number must be bounded.
 inline constexpr i64 kMaxDevices = i64{1} << 22;
 
+/// The NVMe drives of a host together. A figure of 0 is not stated.
+struct Nvme {
+  Bytes capacity{};
+  BytesPerSecond read{}, write{};
+
+  friend bool operator==(const Nvme&, const Nvme&) = default;
+};
+
 /// The host (operating system) of some devices. A figure of 0 is not stated.
 struct Host {
   Bytes memory{};
   BytesPerSecond link{};  // between a device and its host, per direction: PCIe or NVLink-C2C
+  Nvme nvme{};
 
   friend bool operator==(const Host&, const Host&) = default;
 };

@@ -7,29 +7,14 @@
 #include "rankwright/cost/step.h"
 #include "rankwright/cost/work.h"
 #include "rankwright/model/flops.h"
-#include "tests/support/sample.h"
+#include "tests/support/encoder_config.h"
 
 namespace rankwright::cost {
 namespace encoder_cost_test {
 
-constexpr double kPatches = 576, kLayers = 24;
+using sample::llava;
 
-/// Returns llama-3.1-8b with the encoder of LLaVA 1.5 (CLIP ViT-L/14, images of 336 x 336).
-plan::TrainingConfig llava(i64 images, const plan::Plan& plan = {}) {
-  plan::TrainingConfig config = sample::config_of(*catalog::find_model("llama-3.1-8b"), plan);
-  config.cluster = *catalog::find_cluster("dgx-h100");
-  config.model.encoder_parameters = 324'478'976;
-  config.model.encoder_layers = i64(kLayers);
-  config.model.encoder = {.hidden = 1024,
-                          .ffn = 4096,
-                          .heads = 16,
-                          .matrices = 2,
-                          .merge = 1,
-                          .projector = 1024 * 4096 + 4096 * 4096,
-                          .image_tokens = i64(kPatches)};
-  config.job.images = images;
-  return config;
-}
+constexpr double kPatches = 576, kLayers = 24;
 
 Bytes count_activations(const plan::TrainingConfig& config, i64 pp_rank = 0) {
   return estimate_memory(config, pp_rank, select_calibration(config))[Entry::activations];

@@ -261,6 +261,7 @@ CpTime estimate_cp_time(const Work& w, const model::Attention& attention, const 
 struct ExpertTime {
   Pass forward{}, input{}, weight{};
   Seconds activation{};  // of the experts' activation function, in the forward
+  Pass shared{};         // the forward of the shared experts
 };
 
 /// L7: the routed and shared experts, the permutation of dispatched tokens, and the all-to-alls.
@@ -310,11 +311,11 @@ ExpertTime estimate_expert_time(const Work& w, const model::FeedForward& ffn) {
       ffn.bias ? 4 * (gates * double(ffn.expert_width) / etp + w.hidden) * rows * local : 0;
   // The router's scores are read and written four times in fp32: matmul, scores, choice, map.
   const double routed = 8 * 4 * double(ffn.experts) * sent;
+  const double each = ffn.matrices == 2 ? 4 : 6;
+  const double by_shared = each * double(ffn.shared_width) / w.tp * w.tokens;
   const double activated =
-      (ffn.matrices == 2 ? 4 : 6) *
-          ((fused ? kWrittenOnce : 1) * double(ffn.expert_width) / etp * rows * local +
-           double(ffn.shared_width) / w.tp * w.tokens) +
-      biased;
+      each * (fused ? kWrittenOnce : 1) * double(ffn.expert_width) / etp * rows * local +
+      by_shared + biased;
   ExpertTime time;
   time.forward = {.matmul = expert.forward + always.forward,
                   .elementwise = w.stream(activated + routed),
@@ -328,6 +329,7 @@ ExpertTime estimate_expert_time(const Work& w, const model::FeedForward& ffn) {
                 .ep = exchanged};
   time.weight.matmul = expert.weight + always.weight;
   time.activation = w.stream(activated);
+  time.shared = {.matmul = always.forward, .elementwise = w.stream(by_shared)};
   return time;
 }
 
@@ -447,10 +449,11 @@ Pass selective_time(const LayerTime& time, const plan::RecomputeModules& modules
   if (modules.layernorm) again.elementwise += parts.norms;
   if (modules.mla_up_proj) again.matmul += parts.up;
   if (modules.mlp) again += {.matmul = parts.mlp, .elementwise = parts.gating};
-  if (modules.moe)
-    again += parts.experts;
-  else if (modules.moe_act)
-    again.elementwise += parts.activation;
+  if (modules.moe) return again += parts.experts;
+  if (modules.moe_act) again.elementwise += parts.activation;
+  if (modules.shared_experts)  // moe_act includes their activation function
+    again += {.matmul = parts.shared.matmul,
+              .elementwise = modules.moe_act ? Seconds{} : parts.shared.elementwise};
   return again;
 }
 
@@ -613,6 +616,7 @@ LayerTime estimate_layer_time(const plan::TrainingConfig& config, const model::L
     const ExpertTime experts = estimate_expert_time(w, layer.ffn);
     parts.activation = experts.activation;
     parts.experts = experts.forward;
+    parts.shared = experts.shared;
     time.forward += experts.forward;
     time.input += experts.input;
     time.weight += experts.weight;

@@ -54,6 +54,7 @@ struct ModuleTimes {
   Seconds mlp{}, gating{};  // of a layer without experts: matmuls; elementwise operations
   Seconds activation{};     // elementwise operations of experts
   Pass experts{};           // with dispatch and combine
+  Pass shared{};            // the part of `experts` that every token visits
   Pass gathers{};           // of inputs that are kept without recomputation (eager PyTorch)
 };
 

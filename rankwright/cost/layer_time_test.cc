@@ -444,6 +444,23 @@ TEST(LayerTime, RecomputedModulesTakeTheirForward) {
             moe.again.total());  // moe includes it
 }
 
+TEST(LayerTime, RecomputedSharedExperts_ArePartOfTheLayer) {
+  rankwright::plan::TrainingConfig config = sparse({.dp = 4, .ep = 4});
+  config.plan.recompute = plan::Recompute::selective;
+  model::Layer layer = sample::sparse_layer();
+  const auto again = [&](plan::RecomputeModules modules) {
+    config.plan.modules = modules;
+    return time_of(config, layer, catalog::get_calibration()).again;
+  };
+  const plan::RecomputeModules shared{.core_attn = false, .shared_experts = true};
+  layer.ffn.shared_width = 0;
+  EXPECT_EQ(again(shared).total(), Seconds{});
+  layer.ffn.shared_width = 2048;
+  EXPECT_GT(again(shared).matmul, Seconds{});
+  EXPECT_EQ(again(shared).ep.exposed, Seconds{});  // their tokens stay
+  EXPECT_LT(again(shared).total(), again({.core_attn = false, .moe = true}).total());
+}
+
 TEST(LayerTime, ExpertTensorParallelismGathersDispatchedTokens) {
   // No tp: 2,048 tokens to 2 experts each, exchanged over ep, gathered by pairs of etp, whose
   // outputs are reduce-scattered before they are exchanged again.

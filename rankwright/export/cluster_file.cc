@@ -78,6 +78,12 @@ std::string write_cluster_map(const cluster::Cluster& c, std::size_t column) {
     add_line(map, column, "host_memory", write_yaml_value(c.host.memory));
   if (c.host.link > BytesPerSecond{})
     add_line(map, column, "host_link", write_yaml_value(c.host.link));
+  if (c.host.nvme.capacity > Bytes{})
+    add_line(map, column, "nvme_capacity", write_yaml_value(c.host.nvme.capacity));
+  if (c.host.nvme.read > BytesPerSecond{})
+    add_line(map, column, "nvme_read", write_yaml_value(c.host.nvme.read));
+  if (c.host.nvme.write > BytesPerSecond{})
+    add_line(map, column, "nvme_write", write_yaml_value(c.host.nvme.write));
   return map;
 }
 

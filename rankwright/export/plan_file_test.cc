@@ -350,7 +350,11 @@ TEST(PlanYaml, ConfigThatSetsEveryKey_WritesEveryKey) {
   config.software.loss = plan::Loss::eager;
   config.software.tuned = true;
   config.target = "megatron";
-  config.plan.offload = {.optimizer = 0.5, .parameters = true, .activations = true};
+  config.plan.offload = {.optimizer = 0.5,
+                         .parameters = true,
+                         .activations = true,
+                         .nvme = plan::NvmeStates::all,
+                         .nvme_path = "/local_nvme"};
   config.job.moment_dtype = config.job.master_dtype = plan::Dtype::bf16;
   config.job.fp8_swiglu_input = true;
   config.job.lora_rank = 16;

@@ -226,6 +226,12 @@ constexpr ConfigKey kRows[] = {
     {"parallelism.offload.activations",
      [](const plan::TrainingConfig& s) { return write_yaml_value(s.plan.offload.activations); },
      [](const plan::TrainingConfig& s) { return s.plan.offload.activations; }},
+    {"parallelism.offload.nvme",
+     [](const plan::TrainingConfig& s) { return std::string(name(s.plan.offload.nvme)); },
+     [](const plan::TrainingConfig& s) { return s.plan.offload.nvme != plan::NvmeStates::none; }},
+    {"parallelism.offload.nvme_path",
+     [](const plan::TrainingConfig& s) { return write_yaml_text(s.plan.offload.nvme_path); },
+     [](const plan::TrainingConfig& s) { return !s.plan.offload.nvme_path.empty(); }},
     {"placement", placement},
     {"model", model,
      [](const plan::TrainingConfig& s) {

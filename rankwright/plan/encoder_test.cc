@@ -2,30 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include "rankwright/catalog/catalog.h"
-#include "tests/support/sample.h"
+#include "tests/support/encoder_config.h"
 
 namespace rankwright::plan {
 namespace encoder_test {
 
-/// Returns llama-3.1-8b with the encoder of LLaVA 1.5, and two images per sequence.
-TrainingConfig llava(const Plan& plan = {}) {
-  TrainingConfig config = sample::config_of(*catalog::find_model("llama-3.1-8b"), plan);
-  config.model.encoder_parameters = 324'478'976;
-  config.model.encoder_layers = 24;
-  config.model.encoder = {.hidden = 1024,
-                          .ffn = 4096,
-                          .heads = 16,
-                          .matrices = 2,
-                          .merge = 1,
-                          .projector = 1024 * 4096 + 4096 * 4096,
-                          .image_tokens = 576};
-  config.job.images = 2;
-  return config;
-}
+using sample::llava;
 
 TEST(Encoder, ReadsThePatchesOfEveryImage) {
-  TrainingConfig config = llava({.tp = 2, .cp = 2, .micro_batch = 3});
+  TrainingConfig config = llava(2, {.tp = 2, .cp = 2, .micro_batch = 3});
   config.model.encoder.merge = 4;
   const TrainingConfig encoder = make_encoder_config(config);
   EXPECT_EQ(encoder.plan.micro_batch, 3 * 2);
@@ -38,22 +23,22 @@ TEST(Encoder, ReadsThePatchesOfEveryImage) {
 
 // The projector is frozen with the encoder, so that nothing before the first layer has gradients.
 TEST(Encoder, FrozenOrUnderLora_RunsForwardOnly) {
-  TrainingConfig config = llava();
+  TrainingConfig config = llava(2);
   EXPECT_EQ(make_encoder_config(config).model.layer(0).training, model::Training::full);
   freeze(config.model, {.encoder = true});
   EXPECT_EQ(make_encoder_config(config).model.layer(0).training, model::Training::forward_only);
-  config = llava();
+  config = llava(2);
   config.job.lora_rank = 16;
   EXPECT_EQ(make_encoder_config(config).model.layer(0).training, model::Training::forward_only);
 }
 
 TEST(Encoder, DoesNotRunWithoutImagesOrTheirSize) {
-  TrainingConfig config = llava();
+  TrainingConfig config = llava(2);
   EXPECT_TRUE(runs_encoder(config));
   config.job.images = 0;
   EXPECT_FALSE(runs_encoder(config));
   EXPECT_EQ(count_encoder_flops(config), Flops{});
-  config = llava();
+  config = llava(2);
   config.model.encoder.image_tokens = 0;  // of any size
   EXPECT_FALSE(runs_encoder(config));
   config.job.image_tokens = 256;

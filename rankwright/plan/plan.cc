@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view kRecomputes[] = {"none", "selective", "full"};
 constexpr std::string_view kCpComms[] = {"p2p", "all_gather", "a2a"};
+constexpr std::string_view kNvmeStates[] = {"none", "optimizer", "parameters", "all"};
 constexpr std::string_view kDispatchers[] = {"alltoall", "deepep", "hybridep", "uccl"};
 
 void add_run(std::vector<model::LayerRun>& runs, const model::Layer& layer, i64 count) {
@@ -49,14 +50,19 @@ void add_chunk(RankContents& on_rank, const RankContents& chunk) {
 std::span<const std::string_view> recompute_names() { return kRecomputes; }
 std::string_view name(Recompute recompute) { return kRecomputes[std::size_t(recompute)]; }
 
+std::span<const std::string_view> nvme_states_names() { return kNvmeStates; }
+std::string_view name(NvmeStates states) { return kNvmeStates[std::size_t(states)]; }
+
 std::string show(const Offload& offload) {
   std::string text;
-  const auto add = [&](std::string part) { text += (text.empty() ? "" : ", ") + part; };
+  const auto add = [&](std::string part, bool nvme = false) {
+    text += (text.empty() ? "" : ", ") + part + (nvme ? " on NVMe" : "");
+  };
   if (offload.optimizer >= 1)
-    add("optimizer");
+    add("optimizer", offload.nvme_optimizer());
   else if (offload.optimizer > 0)
-    add(fmt::format("{} of the optimizer", percent(offload.optimizer)));
-  if (offload.parameters) add("parameters");
+    add(fmt::format("{} of the optimizer", percent(offload.optimizer)), offload.nvme_optimizer());
+  if (offload.parameters) add("parameters", offload.nvme_parameters());
   if (offload.activations) add("activations");
   return text.empty() ? "nothing" : text;
 }
@@ -66,9 +72,13 @@ std::string_view name(CpComm comm) { return kCpComms[std::size_t(comm)]; }
 
 std::span<const RecomputeModuleRow> recompute_modules() {
   static constexpr RecomputeModuleRow kRows[] = {
-      {"core_attn", &RecomputeModules::core_attn},     {"layernorm", &RecomputeModules::layernorm},
-      {"mla_up_proj", &RecomputeModules::mla_up_proj}, {"mlp", &RecomputeModules::mlp},
-      {"moe_act", &RecomputeModules::moe_act},         {"moe", &RecomputeModules::moe}};
+      {"core_attn", &RecomputeModules::core_attn},
+      {"layernorm", &RecomputeModules::layernorm},
+      {"mla_up_proj", &RecomputeModules::mla_up_proj},
+      {"mlp", &RecomputeModules::mlp},
+      {"moe_act", &RecomputeModules::moe_act},
+      {"moe", &RecomputeModules::moe},
+      {"shared_experts", &RecomputeModules::shared_experts}};
   return kRows;
 }
 

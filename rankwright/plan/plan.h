@@ -32,12 +32,13 @@ std::string_view name(Recompute);
 
 /// The parts of a layer that selective recompute runs again, under Megatron-LM's names.
 struct RecomputeModules {
-  bool core_attn = true;     // the attention core
-  bool layernorm = false;    // the norms before attention and feed-forward
-  bool mla_up_proj = false;  // latent attention: the projections up from the compressed states
-  bool mlp = false;          // the feed-forward of layers without experts
-  bool moe_act = false;      // the activation function inside the experts
-  bool moe = false;          // the whole MoE layer, with dispatch and combine
+  bool core_attn = true;        // the attention core
+  bool layernorm = false;       // the norms before attention and feed-forward
+  bool mla_up_proj = false;     // latent attention: the projections up from the compressed states
+  bool mlp = false;             // the feed-forward of layers without experts
+  bool moe_act = false;         // the activation function inside the experts
+  bool moe = false;             // the whole MoE layer, with dispatch and combine
+  bool shared_experts = false;  // the experts of a MoE layer that every token visits
 
   friend bool operator==(const RecomputeModules&, const RecomputeModules&) = default;
 };
@@ -74,18 +75,33 @@ struct Overlap {
   friend bool operator==(const Overlap&, const Overlap&) = default;
 };
 
-/// The states and activations that are kept in host memory instead of on the device.
+/// Which of the offloaded states are on NVMe drives instead of in host memory (ZeRO-Infinity).
+enum class NvmeStates : unsigned char { none, optimizer, parameters, all };
+std::span<const std::string_view> nvme_states_names();
+std::string_view name(NvmeStates);
+
+/// The states and activations that are kept in host memory or on NVMe drives instead of on the
+/// device.
 struct Offload {
   double optimizer = 0;      // fraction of the optimizer states, whose update the host computes
   bool parameters = false;   // shards of the parameters (ZeRO-3)
   bool activations = false;  // inputs of recomputed layers
+  NvmeStates nvme = NvmeStates::none;
+  std::string nvme_path{};  // directory on the drives; empty: not stated
 
+  bool nvme_optimizer() const {
+    return optimizer > 0 && (nvme == NvmeStates::optimizer || nvme == NvmeStates::all);
+  }
+  bool nvme_parameters() const {
+    return parameters && (nvme == NvmeStates::parameters || nvme == NvmeStates::all);
+  }
   bool any() const { return optimizer > 0 || parameters || activations; }
   /// Returns whether all model states are offloaded, as FSDP does.
   bool states() const { return parameters && optimizer >= 1; }
   friend bool operator==(const Offload&, const Offload&) = default;
 };
 /// Returns what is offloaded: "optimizer, parameters", "half of the optimizer", or "nothing".
+/// States on drives say so: "optimizer on NVMe".
 std::string show(const Offload& offload);
 
 /// A layout of one training job.

@@ -128,6 +128,12 @@ Share count_vocabulary_weight(const model::Model& model, i64 tp) {
   return {.dense = count_vocabulary_rows(model, tp) * model.hidden};
 }
 
+i64 count_nvme_buffer(const TrainingConfig& config) {
+  constexpr i64 kUsual = 100'000'000;
+  return std::max(kUsual, ceil_div(count_vocabulary_weight(config.model, config.plan.tp).dense,
+                                   std::max<i64>(1, config.plan.shards())));
+}
+
 bool has_vocabulary_copies(const TrainingConfig& config) {
   return shares_vocabulary(config.model) && config.plan.pp > 1 &&
          has_vocabulary_copies(config, config.stages());

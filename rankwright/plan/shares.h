@@ -45,6 +45,11 @@ Share count_layer_share(const model::Model& model, const model::Layer& layer, co
 /// Returns the share of the weight that the embedding and a tied head read: V/tp x h.
 Share count_vocabulary_weight(const model::Model& model, i64 tp);
 
+/// Returns the elements of one buffer through which DeepSpeed moves states between the drives and
+/// the device: 100 million, its default for parameters, or the shard of the largest matrix, the
+/// embedding, which must fit.
+i64 count_nvme_buffer(const TrainingConfig& config);
+
 /// Returns whether more than one pp rank holds that weight: a tied head, or an MTP module that
 /// embeds, is on another rank than the embedding. A mirrored pair counts as one rank, because all
 /// its gradients are reduced together.

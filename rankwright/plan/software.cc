@@ -121,6 +121,16 @@ constexpr Software kTransformers2024 = [] {
   return s;
 }();
 
+// Models and training loop of its own on PyTorch's first FSDP: it accumulates without synchronizing
+// (no_backward_sync). bitsandbytes 0.42 keeps the inputs of its matmuls.
+constexpr Software kLitgpt2024 = [] {
+  Software s = kTransformers;
+  s.name = "litgpt-2024";
+  s.year = 2024;
+  s.accumulates_whole = s.keeps_quantized_inputs = true;
+  return s;
+}();
+
 // Compiles only attention by default.
 constexpr Software kTorchtitan = [] {
   Software s = kTorchtitan2024;
@@ -168,10 +178,23 @@ constexpr Software kOwn{.name = "own",
                         .attention = AttentionKernel::flash2,
                         .gradients = Gradients::wide};
 
-constexpr std::array kFrameworks{
-    kMegatronCore,  kNemo,       kMlperf,         kMegatron2021, kMegatronDeepspeed, kDeepspeed,
-    kDeepspeed2021, kTorchtitan, kTorchtitan2024, kTransformers, kTransformers2024,  kLlmFoundry,
-    kFsdp,          kMaxtext,    kRankwright,     kOwn};
+constexpr std::array kFrameworks{kMegatronCore,
+                                 kNemo,
+                                 kMlperf,
+                                 kMegatron2021,
+                                 kMegatronDeepspeed,
+                                 kDeepspeed,
+                                 kDeepspeed2021,
+                                 kTorchtitan,
+                                 kTorchtitan2024,
+                                 kTransformers,
+                                 kTransformers2024,
+                                 kLitgpt2024,
+                                 kLlmFoundry,
+                                 kFsdp,
+                                 kMaxtext,
+                                 kRankwright,
+                                 kOwn};
 
 }  // namespace
 

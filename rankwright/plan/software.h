@@ -95,7 +95,11 @@ struct Software {
   bool frees_gradients = false;  // after the update, until the next backward
   bool foreach_update = false;  // the optimizer's step runs operation by operation over all tensors
   bool offloads_gradients = false;  // gradients go to the host with the optimizer states
-  bool empty_gradients = true;      // Transformer Engine caches a 16-bit tensor per weight shape
+  /// Between the microbatches of a step, FSDP's flat parameters add up whole gradients, those of
+  /// frozen weights too (no_sync, M40).
+  bool accumulates_whole = false;
+  bool keeps_quantized_inputs = false;  // of every matmul with quantized weights (M40)
+  bool empty_gradients = true;  // Transformer Engine caches a 16-bit tensor per weight shape
   bool dense_embedding = true;  // the full gradient of the embedding is materialized temporarily
   bool keeps_outputs = false;   // a stage's output is kept until its backward
   bool fp32_gradients = false;  // the optimizer step makes an fp32 copy of its gradients

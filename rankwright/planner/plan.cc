@@ -156,8 +156,7 @@ void allow_offload(PlanAnswer& answer, const SearchRun& run) {
     search::Problem changed = apply_saving(answer.problem, row);
     search::Answer found =
         find_possible_answer(changed, select_calibration(changed.config), run.options());
-    if (!found.best || exceeds_host_memory(found.best->config, found.best->estimate.memory))
-      continue;
+    if (!found.best || !fits_host(found.best->config, found.best->estimate.memory)) continue;
     answer.problem = std::move(changed);
     answer.answer = std::move(found);
     answer.offloaded = &row;
@@ -176,8 +175,7 @@ void look_around(PlanAnswer& answer, bool trade_offs, const SearchRun& run) {
     answer.savings = find_savings(answer.problem, [&](const search::Problem& problem) {
       std::optional<search::EvaluatedPlan> fastest;
       if (!run.stopped()) fastest = find_fastest_plan(problem, constants, run.options());
-      if (fastest && exceeds_host_memory(fastest->config, fastest->estimate.memory))
-        fastest.reset();
+      if (fastest && !fits_host(fastest->config, fastest->estimate.memory)) fastest.reset();
       return fastest;
     });
     if (!answer.hosts) answer.fewest = find_larger(answer.problem, run);

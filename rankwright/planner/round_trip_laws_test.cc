@@ -163,6 +163,14 @@ constexpr Supply kSupplies[] = {
      [](const plan::TrainingConfig& config, Draft& draft) {
        draft.offload_activations = config.plan.offload.activations;
      }},
+    {"parallelism.offload.nvme",
+     [](const plan::TrainingConfig& config, Draft& draft) {
+       draft.offload_nvme = config.plan.offload.nvme;
+     }},
+    {"parallelism.offload.nvme_path",
+     [](const plan::TrainingConfig& config, Draft& draft) {
+       draft.nvme_path = config.plan.offload.nvme_path;
+     }},
     {"placement", supply_placement},
     {"model", [](const plan::TrainingConfig& config, Draft& draft) { draft.model = config.model; }},
     {"job.global_batch", supply_job<&Draft::global_batch, &Job::global_batch>},

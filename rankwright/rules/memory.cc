@@ -106,8 +106,11 @@ std::optional<Finding> check_fits_with_margin(const Subject& subject) {
 
 std::string describe_host_memory(const plan::TrainingConfig& s, const cost::MemoryEstimate& now) {
   const i64 ranks = cost::count_host_ranks(s);
-  return fmt::format("{} per rank, {} per node with {}: {}", show_memory(now.host),
-                     show_memory(count_host_memory(s, now)), plural(ranks, "rank", "ranks"),
+  const std::string drives = now.nvme > Bytes{} ? fmt::format(", {} of NVMe per node",
+                                                              show_memory(count_nvme_space(s, now)))
+                                                : "";
+  return fmt::format("{} per rank, {} per node with {}{}: {}", show_memory(now.host),
+                     show_memory(count_host_memory(s, now)), plural(ranks, "rank", "ranks"), drives,
                      show(s.plan.offload));
 }
 
@@ -130,6 +133,24 @@ std::optional<Finding> check_host(const Subject& subject) {
                  .hint = "offload less, or shard over more ranks"};
 }
 
+std::optional<Finding> check_nvme(const Subject& subject) {
+  const plan::TrainingConfig& s = subject.config;
+  if (s.plan.offload.nvme == plan::NvmeStates::none || s.reference_model) return std::nullopt;
+  const cost::MemoryEstimate now = cost::fullest(s, select_calibration(s));
+  if (!exceeds_nvme_capacity(s, now)) return std::nullopt;
+  return Finding{.detail = fmt::format("{} per node on NVMe, but nvme_capacity is {}",
+                                       show_memory(count_nvme_space(s, now)),
+                                       show_memory(s.cluster.host.nvme.capacity)),
+                 .key = "parallelism.offload.nvme",
+                 .hint = "offload less, or shard over more nodes"};
+}
+
+/// Returns whether `offload.nvme` moves nothing: only ZeRO-3 does, and only what is offloaded.
+bool has_idle_nvme(const plan::TrainingConfig& s) {
+  const cost::KeptOnNvme moved = cost::find_kept_on_nvme(s);
+  return s.plan.offload.nvme != plan::NvmeStates::none && !moved.optimizer && !moved.parameters;
+}
+
 /// Returns the key of an offload or of a format of frozen weights that has no effect; empty if all
 /// have one.
 std::string find_idle_setting(const plan::TrainingConfig& s) {
@@ -137,6 +158,7 @@ std::string find_idle_setting(const plan::TrainingConfig& s) {
     return "parallelism.offload.parameters";
   if (s.plan.offload.activations && s.plan.recompute != plan::Recompute::full)
     return "parallelism.offload.activations";
+  if (has_idle_nvme(s)) return "parallelism.offload.nvme";
   if (s.job.base_dtype != plan::BaseDtype::same && !s.job.frozen()) return "job.base_dtype";
   return {};
 }
@@ -154,6 +176,17 @@ std::optional<Finding> check_idle_settings(const Subject& subject) {
     return Finding{.detail = fmt::format("recompute is {}", name(s.plan.recompute)),
                    .key = key,
                    .hint = "parallelism: {recompute: full}"};
+  if (key == "parallelism.offload.nvme" && !s.plan.offload.nvme_optimizer() &&
+      !s.plan.offload.nvme_parameters())
+    return Finding{.detail = fmt::format("nvme is {}, but offloaded is {}",
+                                         name(s.plan.offload.nvme), show(s.plan.offload)),
+                   .key = key,
+                   .hint = "parallelism: {offload: {optimizer: true, parameters: true}}"};
+  if (key == "parallelism.offload.nvme")
+    return Finding{.detail = fmt::format("zero_stage is {}, which keeps offloaded states in memory",
+                                         s.plan.zero),
+                   .key = key,
+                   .hint = "parallelism: {zero_stage: 3}"};
   return Finding{.detail = fmt::format(
                      "zero_stage is {}, which keeps whole parameters on every GPU", s.plan.zero),
                  .key = key,
@@ -291,9 +324,9 @@ constexpr Rule kRules[] = {
      Rule::When::without_violations,
      check_offload},
     {{"RW0206", Severity::warning, "a setting that saves memory has no effect",
-      "Parameters can be offloaded only if they are sharded (ZeRO-3), activations only if layers "
-      "are recomputed from their inputs, and weights can be stored in 4 or 8 bits only if they are "
-      "frozen.",
+      "Parameters can be offloaded only if they are sharded (ZeRO-3), offloaded states can be on "
+      "NVMe drives only with ZeRO-3, activations can be offloaded only if layers are recomputed "
+      "from their inputs, and weights can be stored in 4 or 8 bits only if they are frozen.",
       "Set what the setting needs, or remove it.",
       "DeepSpeed, ZeRO-Offload tutorial: offload_param is valid only with stage 3",
       "world_size: 8\n"
@@ -320,6 +353,22 @@ constexpr Rule kRules[] = {
      Target::any,
      Rule::When::without_violations,
      check_host},
+    {{"RW0211", Severity::error, "the plan does not fit on the NVMe drives",
+      "What all ranks of a host keep on its drives exceeds `nvme_capacity` of the cluster file: "
+      "the "
+      "states of the optimizer and fp32 gradients, 16 bytes per parameter with Adam, and "
+      "parameters.",
+      "Offload less, or shard over more nodes.", "docs/reference/formulas.md, M39",
+      "world_size: 8\n"
+      "model: llama-3.1-70b\n"
+      "cluster: {device: a100-80g, nvme_capacity: 1 TB, levels: [{name: nvlink, arity: 8, "
+      "bandwidth: 300 GB/s, latency: 2 us}]}\n"
+      "parallelism: {tp_size: 1, dp_size: 8, order: tp-dp-pp, zero_stage: 3, recompute: full, "
+      "offload: {optimizer: true, nvme: optimizer, nvme_path: /local_nvme}}\n"
+      "job: {sequence: 2048}\n"},
+     Target::any,
+     Rule::When::without_violations,
+     check_nvme},
     {{"RW0208", Severity::note, "the encoder is estimated in part",
       "A vision or audio encoder runs before the first layer. Its parameters, with gradients, "
       "optimizer states and their traffic, are counted on the first pipeline stage. Its time and "

@@ -62,6 +62,7 @@ constexpr FrameworkRow kFrameworkRows[] = {
     {"llm-foundry", "llm-foundry", kData, plan::Dtype::fp32, MemoryFigure::reserved},
     {"transformers 2024", "transformers-2024", kData, plan::Dtype::fp32},
     {"transformers", "transformers", kData, plan::Dtype::fp32},
+    {"litgpt", "litgpt-2024", kData, plan::Dtype::fp32},
     {"HF DeepSpeed", "deepspeed", kData, plan::Dtype::bf16},
     {"FSDP", "fsdp", kData, plan::Dtype::fp32, MemoryFigure::reserved},
     {"fms-fsdp", "fsdp", kData, plan::Dtype::fp32, MemoryFigure::reserved},

@@ -55,7 +55,7 @@ def special(limits):
     node = r"^[0-9]+_nodes?_x_[0-9]+_gpus?$"
     axes = "(tp|cp|ep|dp|pp)"
     ranks = counts(0, limits["kMaxDegree"])
-    modules = ["core_attn", "layernorm", "mla_up_proj", "mlp", "moe_act", "moe"]
+    modules = ["core_attn", "layernorm", "mla_up_proj", "mlp", "moe_act", "moe", "shared_experts"]
     length = r"\+?[0-9][0-9_]*[kK]?:[0-9.eE+-]+"
     linear = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
     return {
@@ -228,6 +228,9 @@ def cluster(root):
             "host_devices": whole(1, limits["kMaxDevices"]),
             "host_memory": quantity(root, "parse_bytes"),
             "host_link": quantity(root, "parse_bandwidth"),
+            "nvme_capacity": quantity(root, "parse_bytes"),
+            "nvme_read": quantity(root, "parse_bandwidth"),
+            "nvme_write": quantity(root, "parse_bandwidth"),
         },
         "required": ["device", "levels"],
     }

@@ -145,6 +145,8 @@ inline plan::TrainingConfig random_config() {
   if (coin()) freeze(config.model, {.embedding = coin(), .end = one_of({0, 1, 2}), .head = coin()});
   config.plan.offload = {
       .optimizer = double(one_of({0, 0, 1, 2})) / 2, .parameters = coin(), .activations = coin()};
+  config.plan.offload.nvme = plan::NvmeStates(one_of({0, 0, 1, 2, 3}));
+  if (coin()) config.plan.offload.nvme_path = "/local_nvme";
   settle(config);
   return config;
 }

@@ -179,11 +179,16 @@ Bytes norm_inputs(const plan::TrainingConfig& s, const model::Layer& layer, doub
   return scale.plain(kFp32 * width) + (trains_weights(s, layer) ? scale.of(width) : Bytes{});
 }
 
+/// Returns whether frozen matmuls keep their inputs because their weights are quantized (M40).
+bool keeps_frozen_inputs(const plan::TrainingConfig& s) {
+  return s.software.keeps_quantized_inputs && s.job.base_dtype != plan::BaseDtype::same;
+}
+
 /// Returns the linear layers of a layer whose inputs backward reads: those with adapters under
 /// LoRA, none in a frozen layer, otherwise all.
 plan::LoraModules find_trained_modules(const plan::TrainingConfig& s, const model::Layer& layer) {
   if (layer.training != model::Training::full) return plan::kNoLoraModules;
-  return s.job.frozen() ? s.job.lora_modules : plan::LoraModules{};
+  return s.job.frozen() && !keeps_frozen_inputs(s) ? s.job.lora_modules : plan::LoraModules{};
 }
 
 /// Returns the saved activations of a layer that selective recomputation of its modules drops.
@@ -205,10 +210,9 @@ Bytes dropped_by_modules(const plan::TrainingConfig& s, const model::Layer& laye
     sum += scale.of(w.query + w.key + w.value);
   if (modules.mlp && !ffn.sparse()) sum += all.ffn;
   if (!ffn.sparse()) return sum;
-  if (modules.moe)
-    sum += all.routed + all.ffn;
-  else if (modules.moe_act)
-    sum += scale.input(find_visits(s, ffn, scale) * double(ffn.expert_width));
+  if (modules.moe) return sum + all.routed + all.ffn;
+  if (modules.moe_act) sum += scale.input(find_visits(s, ffn, scale) * double(ffn.expert_width));
+  if (modules.shared_experts) sum += all.ffn;
   return sum;
 }
 
@@ -220,7 +224,7 @@ bool reads_block_input(const plan::TrainingConfig& s, const plan::AdaptedLinear&
 /// Returns how many of the inputs that norms make are kept for the matmuls after them; under LoRA,
 /// those that an adapter reads.
 double kept_block_inputs(const plan::TrainingConfig& s, const model::Layer& layer) {
-  if (trains_weights(s, layer)) return norms_before(layer.norms);
+  if (trains_weights(s, layer) || keeps_frozen_inputs(s)) return norms_before(layer.norms);
   double kept = 0;
   for (const plan::AdaptedLinear& linear : list_adapted(s, layer))
     if (reads_block_input(s, linear) && linear.saves_input) ++kept;
@@ -245,7 +249,8 @@ Bytes count_casts(const plan::TrainingConfig& s, const model::Layer& layer, cons
   for (const plan::AdaptedLinear& linear : list_adapted(s, layer))
     if (reads_block_input(s, linear)) ++adapted;
   const double context = find_trained_modules(s, layer).o_proj ? w.context : 0;
-  return scale.input((adapted - kept_block_inputs(s, layer)) * scale.hidden + context);
+  const double casts = std::max(0.0, adapted - kept_block_inputs(s, layer));
+  return scale.input(casts * scale.hidden + context);
 }
 
 /// Returns the times that the output of attention is kept: once by its kernel or for the matmul

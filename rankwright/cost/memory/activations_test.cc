@@ -110,6 +110,38 @@ TEST(LayerActivations, RecomputedModulesAreNotKept) {
             per_token(saved(config, layer).routed + saved(config, layer).ffn));
 }
 
+// bitsandbytes 0.42 keeps the inputs of all matmuls with quantized weights: beside that of the
+// queries, which have adapters, one of 4096 elements before the feed-forward and one of 14336
+// before its last matmul.
+TEST(SavedLayer, QuantizedMatmulsOfLitgptKeepTheirInputs) {
+  rankwright::plan::TrainingConfig config =
+      sample::config_of(*catalog::find_model("llama-3.1-8b"), {});
+  config.job.lora_rank = 16;
+  config.job.lora_modules = plan::kNoLoraModules;
+  config.job.lora_modules.q_proj = true;
+  const auto kept = [&](std::string_view framework, plan::BaseDtype base) {
+    for (const plan::Software& row : plan::frameworks())
+      if (row.name == framework) config.software = row;
+    config.job.base_dtype = base;
+    return per_token(saved(config, config.model.layer(0)).total());
+  };
+  const auto same = plan::BaseDtype::same, nf4 = plan::BaseDtype::nf4;
+  EXPECT_EQ(kept("litgpt-2024", same), kept("transformers", same));
+  EXPECT_EQ(kept("transformers", nf4), kept("transformers", same));
+  EXPECT_EQ(kept("litgpt-2024", nf4) - kept("litgpt-2024", same), 2 * (4096 + 14336));
+}
+
+// A gated shared expert of 2048: both halves before the activation function, and its output.
+TEST(LayerActivations, RecomputedSharedExpertsAreNotKept) {
+  model::Layer layer = sample::sparse_layer();
+  layer.ffn.shared_width = 2048;
+  rankwright::plan::TrainingConfig config =
+      sample::config_of(sample::model_of({{8, layer}}), {.recompute = plan::Recompute::selective});
+  config.plan.modules = {.core_attn = false, .shared_experts = true};
+  EXPECT_EQ(per_token(saved(config, layer).total() - activations(config, layer).kept),
+            2 * 3 * 2048);
+}
+
 TEST(SavedLayer, LatentAttentionSavesCompressedAndProjected) {
   // 4 heads, ranks 24 and 40, 16 + 8 per key, 20 per value:
   // compressed twice 2(24 + 40 + 8), queries and keys 2 x 4 x 24, values 4 x 20. Keys and values

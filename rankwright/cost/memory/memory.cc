@@ -205,6 +205,7 @@ void MemoryEstimator::put_states(MemoryEstimate& out, const RankLoad& load) cons
   out[Entry::gradients] = all.gradients;
   out[Entry::optimizer] = all.optimizer;
   out.host = all.host + load.offloaded;
+  out.nvme = all.nvme;
   if (job.keeps_ref_weights()) {  // M36
     const Bytes weights =
         held(plan, load.share, double(job.param_bytes()), shards_weights(config_));
@@ -256,6 +257,9 @@ void MemoryEstimator::put_fsdp(MemoryEstimate& out, const RankLoad& load) const 
   if (!frozen)
     out[Entry::reduce_scatter] =
         bytes(load.largest_trained_layer, each.gradients + double(activation_));
+  if (config_.software.accumulates_whole && config_.microbatches() > 1)  // M40
+    out[Entry::gradients] =
+        std::max(out[Entry::gradients], bytes(load.sharded, double(activation_)));
 }
 
 /// M33: the graph keeps what autocast casts to 16 bits: weights of matmuls, so not an embedding

@@ -1,6 +1,6 @@
 // The memory estimate of a plan: the peak memory of a device by entry. One estimate is for one pp
 // rank, because all ranks with the same pp rank hold the same. total() must fit the device.
-// Formulas M4 to M35.
+// Formulas M4 to M39.
 //
 // Nothing is simulated: the schedule states how many microbatches a pp rank holds
 // (program/schedule/schedule.h), and the fullest of four instants counts.
@@ -74,6 +74,7 @@ struct MemoryEstimate {
   Instant instant = Instant::backward;
   std::array<Bytes, kEntries> entries{};
   Bytes host{};  // what offload keeps in the memory of the host, for this rank (M31)
+  Bytes nvme{};  // what it keeps on the NVMe drives of the host, for this rank (M39)
 
   Bytes operator[](Entry entry) const { return entries[std::size_t(entry)]; }
   Bytes& operator[](Entry entry) { return entries[std::size_t(entry)]; }

@@ -25,13 +25,37 @@ constexpr BytesPerSecond kPcie4{27e9};
 // GPT-2 of 11.6B (DeepSpeed PR 735), 1.8e9 on Qwen-72B (DeepSpeed issue 6834).
 constexpr double kHostUpdates = 1.5e9;
 
+// One PCIe 4 x4 drive for data centers (Samsung PM9A3, U.2), sequentially: 6.5 and 3.5 GB/s.
+constexpr BytesPerSecond kNvmeRead{6.5e9}, kNvmeWrite{3.5e9};
+
 /// The transfers of offload and the parameters that the host updates, for one rank and step.
 struct HostWork {
   Bytes down{}, up{};   // gradients to the host, updated weights from it
   Bytes gathered{};     // weights to the device, per microbatch
   Bytes activations{};  // in each direction, per microbatch
   double updates = 0;   // parameters
+  // Between host memory and the drives. Gradients and parameters are written once per step, states
+  // are read before the update and written after it, parameters are read in every microbatch.
+  Bytes nvme_gradients{}, nvme_read{}, nvme_written{}, nvme_gathered{};
 };
+
+/// Adds what moves between host memory and the drives.
+void add_nvme_work(const plan::TrainingConfig& config, const OffloadingRank& on, HostWork& work) {
+  constexpr double kFp32Gradient = 4;
+  const KeptOnNvme on_nvme = find_kept_on_nvme(config);
+  if (on_nvme.optimizer) {
+    work.nvme_gradients = bytes(work.updates, kFp32Gradient);
+    work.nvme_written = bytes(work.updates, count_state_bytes(config).optimizer);
+    work.nvme_read = work.nvme_written + work.nvme_gradients;
+  }
+  if (on_nvme.parameters) {
+    const Bytes swapped =
+        compute_states(config, StateCounts{.share = on.share, .trained = on.trained})
+            .nvme_parameters;
+    work.nvme_gathered = 2 * swapped;  // in forward and in backward
+    work.nvme_written += swapped;
+  }
+}
 
 HostWork count_host_work(const plan::TrainingConfig& config, const OffloadingRank& on) {
   const plan::Plan& plan = config.plan;
@@ -55,6 +79,7 @@ HostWork count_host_work(const plan::TrainingConfig& config, const OffloadingRan
     const LayerActivations layer = activations(config, config.model.runs.front().layer);
     work.activations = double(on.layers) * layer.input;
   }
+  add_nvme_work(config, on, work);
   return work;
 }
 
@@ -73,6 +98,26 @@ bool exceeds_host_memory(const plan::TrainingConfig& config, const MemoryEstimat
   return stated > Bytes{} && count_host_memory(config, memory) > stated;
 }
 
+Bytes count_nvme_space(const plan::TrainingConfig& config, const MemoryEstimate& memory) {
+  return double(count_host_ranks(config)) * memory.nvme;
+}
+
+bool exceeds_nvme_capacity(const plan::TrainingConfig& config, const MemoryEstimate& memory) {
+  const Bytes stated = config.cluster.host.nvme.capacity;
+  return stated > Bytes{} && count_nvme_space(config, memory) > stated;
+}
+
+bool fits_host(const plan::TrainingConfig& config, const MemoryEstimate& memory) {
+  return !exceeds_host_memory(config, memory) && !exceeds_nvme_capacity(config, memory);
+}
+
+cluster::Nvme find_nvme(const cluster::Cluster& cluster) {
+  cluster::Nvme nvme = cluster.host.nvme;
+  if (nvme.read <= BytesPerSecond{}) nvme.read = kNvmeRead;
+  if (nvme.write <= BytesPerSecond{}) nvme.write = kNvmeWrite;
+  return nvme;
+}
+
 BytesPerSecond find_host_bandwidth(const cluster::Device& device) {
   for (const HostLinkRow& row : kHostLinks)
     if (device.name.find(row.name) != std::string::npos || device.generation == row.name)
@@ -87,16 +132,23 @@ OffloadTime estimate_offload_time(const plan::TrainingConfig& config, const Offl
   const BytesPerSecond link =
       stated > BytesPerSecond{} ? stated : find_host_bandwidth(config.cluster.device);
   const double m = double(config.microbatches());
-  // The ranks of a host share its cores.
-  const Seconds updates{work.updates * double(count_host_ranks(config)) / kHostUpdates};
+  // The ranks of a host share its cores and its drives.
+  const double ranks = double(count_host_ranks(config));
+  const cluster::Nvme nvme = find_nvme(config.cluster);
+  const BytesPerSecond nvme_read = nvme.read / ranks, nvme_write = nvme.write / ranks;
   const auto exposed = [](Seconds time, Seconds compute) {
     return std::max(Seconds{}, time - compute);
   };
-  // Gradients leave during the backward of the last microbatch; then the host updates, and the
-  // weights return.
-  const Seconds down = work.down / link, up = work.up / link;
-  // Weights and saved inputs move beside the computation of other layers.
-  const Seconds streamed = (work.gathered + 2 * work.activations) / link;
+  // Gradients leave during the backward of the last microbatch; then the host reads the states of
+  // one sub-group after another, updates and writes them, and the weights return.
+  const Seconds down = std::max(work.down / link, work.nvme_gradients / nvme_write);
+  const Seconds updates = Seconds{work.updates * ranks / kHostUpdates} +
+                          work.nvme_read / nvme_read + work.nvme_written / nvme_write;
+  const Seconds up = work.up / link;
+  // Weights and saved inputs move beside the computation of other layers. From a drive, the slower
+  // of its link and that of the device counts.
+  const Seconds streamed =
+      std::max(work.gathered / link, work.nvme_gathered / nvme_read) + 2 * work.activations / link;
   const Seconds shown =
       exposed(down, on.backward) + updates + up + m * exposed(streamed, on.forward + on.backward);
   return {shown, down + updates + up + m * streamed - shown};

@@ -1,5 +1,6 @@
 // The time that offload to the host adds to a step: transfers over the link between device and
-// host, and the optimizer's update on the host (formula X15). The rates are those that published
+// host, between host and NVMe drives, and the optimizer's update on the host (formulas X15 and
+// X18). The rates are those that published
 // runs reach; they are not fitted.
 #pragma once
 
@@ -18,6 +19,18 @@ Bytes count_host_memory(const plan::TrainingConfig& config, const MemoryEstimate
 
 /// Returns whether that is more than the cluster states; false if it states nothing.
 bool exceeds_host_memory(const plan::TrainingConfig& config, const MemoryEstimate& memory);
+
+/// Returns the space on the NVMe drives of a host that all its ranks offload to.
+Bytes count_nvme_space(const plan::TrainingConfig& config, const MemoryEstimate& memory);
+
+/// Returns whether that is more than the cluster states; false if it states nothing.
+bool exceeds_nvme_capacity(const plan::TrainingConfig& config, const MemoryEstimate& memory);
+
+/// Returns whether what is offloaded fits in the memory and on the drives of a host.
+bool fits_host(const plan::TrainingConfig& config, const MemoryEstimate& memory);
+
+/// Returns the drives of a host, with rates that the cluster does not state assumed.
+cluster::Nvme find_nvme(const cluster::Cluster& cluster);
 
 /// Returns the bandwidth that a device reaches to the memory of its host, in one direction.
 BytesPerSecond find_host_bandwidth(const cluster::Device& device);

@@ -61,6 +61,55 @@ TEST(OffloadTime, FractionAndParameters) {
               1e-6);
 }
 
+/// Returns states on drives that read 20 GB/s and write 10 GB/s per host of eight ranks.
+plan::TrainingConfig on_drives(plan::NvmeStates states) {
+  plan::TrainingConfig config = offloaded();
+  config.plan.zero = 3;
+  config.plan.offload = {.optimizer = 1, .parameters = true, .nvme = states};
+  config.cluster.host.nvme = {.read = 20.0_GBps, .write = 10.0_GBps};
+  return config;
+}
+
+// A host reads 16 and writes 12 bytes for each of 8.03e9 parameters: 6.424 s at 20 GB/s and 9.636 s
+// at 10 GB/s, beside 5.3535 s of the update. 4 bytes of gradients take 3.2121 s to write, of which
+// 1 s run beside the backward. Parameters in host memory need no time here.
+TEST(OffloadTime, OptimizerOnNvme_MatchesTheWorkedExample) {
+  plan::TrainingConfig config = on_drives(plan::NvmeStates::optimizer);
+  config.plan.offload.parameters = false;
+  const OffloadingRank on{
+      .share = {.dense = 8'030'261'248}, .trained = {.dense = 8'030'261'248}, .backward = 1.0_s};
+  const double weights_up = 2 * 8'030'261'248.0 / 8 / 27e9;
+  EXPECT_NEAR(estimate_offload_time(config, on).exposed.value,
+              6.4242 + 9.6363 + 5.3535 + 2.2121 + weights_up, 0.001);
+}
+
+// A rank has a shard of 2e9 parameters, of which 1e9 stay in host memory: 2 GB on the drives. Every
+// microbatch reads them twice at 20 / 8 GB/s: 1.6 s, more than 8 GB over the device's 27 GB/s
+// take. They are written once per step at 10 / 8 GB/s: 1.6 s.
+TEST(OffloadTime, ParametersOnNvme_TheSlowerLinkCounts) {
+  plan::TrainingConfig config = on_drives(plan::NvmeStates::parameters);
+  config.plan.offload.optimizer = 0;
+  const OffloadingRank on{.share = {.dense = 16'000'000'000}, .trained = {.dense = 16'000'000'000}};
+  EXPECT_NEAR(estimate_offload_time(config, on).exposed.value,
+              1.6 * double(config.microbatches()) + 1.6, 1e-6);
+  config.cluster.host.nvme.read = 200.0_GBps;  // now the link of the device is slower
+  EXPECT_NEAR(estimate_offload_time(config, on).exposed.value,
+              8e9 / 27e9 * double(config.microbatches()) + 1.6, 1e-6);
+}
+
+// One drive for data centers if the cluster states none. ZeRO-2 keeps its states in host memory.
+TEST(OffloadTime, Nvme_DefaultsAndStages) {
+  EXPECT_EQ(find_nvme({}).read, 6.5_GBps);
+  EXPECT_EQ(find_nvme({}).write, 3.5_GBps);
+  plan::TrainingConfig config = on_drives(plan::NvmeStates::optimizer);
+  config.plan.offload.parameters = false;
+  const OffloadingRank on{.share = {.dense = 8'030'261'248}, .trained = {.dense = 8'030'261'248}};
+  config.plan.zero = 2;
+  const Seconds host = estimate_offload_time(config, on).exposed;
+  config.plan.offload.nvme = plan::NvmeStates::none;
+  EXPECT_EQ(estimate_offload_time(config, on).exposed, host);
+}
+
 TEST(OffloadTime, IsAnItemOfTheStep) {
   plan::TrainingConfig config = offloaded();
   const cluster::Calibration& c = catalog::get_calibration();

@@ -41,6 +41,26 @@ TEST(SavingStates, Qlora_QuantizesTheMatricesOfLayers) {
               each * (kParameters - plain) + 2 * plain + 4 * kAdapters, 10'000);
 }
 
+void use_framework(plan::TrainingConfig& config, std::string_view name) {
+  for (const plan::Software& row : plan::frameworks())
+    if (row.name == name) config.software = row;
+}
+
+// FSDP that does not synchronize between two microbatches adds up 2 bytes per parameter, also of
+// frozen ones.
+TEST(SavingStates, Litgpt_AccumulatesWholeGradients) {
+  plan::TrainingConfig config = llama({.dp = 2, .zero = 3, .recompute = plan::Recompute::full});
+  config.job.lora_rank = 16;
+  const auto gradients = [&](std::string_view framework, i64 batch) {
+    use_framework(config, framework);
+    config.job.global_batch = batch;
+    return estimate_memory(config, 0, select_calibration(config))[Entry::gradients].value;
+  };
+  EXPECT_EQ(gradients("litgpt-2024", 2), gradients("transformers", 2));
+  EXPECT_NEAR(gradients("transformers", 4), 4 * kAdapters / 2, 1);
+  EXPECT_NEAR(gradients("litgpt-2024", 4), 2 * kParameters, 2 * kAdapters);
+}
+
 // 16 layers of 218,112,000 parameters, the last norm and the head of 128,256 x 4096 are trained:
 // 4 + 12 bytes each; every weight takes 2.
 TEST(SavingStates, FrozenParts_HaveWeightsOnly) {

@@ -8,6 +8,16 @@
 namespace rankwright::cost {
 namespace {
 
+// DeepSpeed's defaults (runtime/zero/offload_config.py): four fp32 buffers for a sub-group of the
+// optimizer, five for parameters, of which up to 1e9 stay in host memory (max_in_cpu).
+constexpr i64 kOptimizerBuffers = 4, kParameterBuffers = 5, kMaxInMemory = 1'000'000'000;
+
+/// Moves states from host memory to the drives; `buffers` stay in memory.
+void move_to_nvme(Bytes moved, Bytes buffers, States& states) {
+  states.nvme += moved;
+  states.host += buffers - moved;
+}
+
 /// Returns the ZeRO stage from which on a rank stores only its shard of the weights.
 int find_weight_stage(const plan::TrainingConfig& config) { return config.software.fsdp ? 2 : 3; }
 
@@ -45,6 +55,12 @@ KeptOnDevice find_kept_on_device(const plan::TrainingConfig& config, int zero) {
   return {.weights = weights ? 0.0 : 1.0,
           .gradients = gradients ? 1 - offload.optimizer : 1,
           .optimizer = 1 - offload.optimizer};
+}
+
+KeptOnNvme find_kept_on_nvme(const plan::TrainingConfig& config) {
+  const plan::Offload& offload = config.plan.offload;
+  if (config.plan.zero < 3 && config.plan.data_ranks() > 1) return {};
+  return {.optimizer = offload.nvme_optimizer(), .parameters = offload.nvme_parameters()};
 }
 
 i64 count_vocabulary(const plan::TrainingConfig& config, bool embeds, bool loss) {
@@ -108,12 +124,27 @@ States compute_states(const plan::TrainingConfig& config, const StateCounts& cou
   constexpr double kFp32Gradient = 4;
   const Bytes host_gradients =
       held(plan, trained, config.software.fsdp ? each.gradients : kFp32Gradient, plan.zero >= 1);
-  return {
+  States states{
       .parameters = kept.weights * weights,
       .gradients = kept.gradients * gradients,
       .optimizer = kept.optimizer * optimizer,
       .gathered = whole_units * (bytes(counts.largest_unit, unit) + bytes(adapters, each.weights)),
       .host = (1 - kept.weights) * weights + (1 - kept.optimizer) * (optimizer + host_gradients)};
+  const KeptOnNvme on_nvme = find_kept_on_nvme(config);
+  if (on_nvme.optimizer) {  // a sub-group is never larger than the shard
+    const Bytes moved = (1 - kept.optimizer) * (optimizer + host_gradients);
+    const Bytes buffers = bytes(kOptimizerBuffers * count_nvme_buffer(config), kFp32Gradient);
+    move_to_nvme(moved, std::min(moved, buffers), states);
+  }
+  if (on_nvme.parameters) {
+    const Bytes in_memory =
+        std::min((1 - kept.weights) * weights, bytes(kMaxInMemory, double(job.param_bytes())));
+    states.nvme_parameters = (1 - kept.weights) * weights - in_memory;
+    move_to_nvme(states.nvme_parameters,
+                 bytes(kParameterBuffers * count_nvme_buffer(config), double(job.param_bytes())),
+                 states);
+  }
+  return states;
 }
 
 bool shards_weights(const plan::TrainingConfig& config) {

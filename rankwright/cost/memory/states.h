@@ -1,7 +1,7 @@
 // Model states: the bytes of parameters, gradients and optimizer states that one rank holds on its
-// device after ZeRO and offload, and what offload moves to its host (formulas M1 to M3, M30 and
-// M31); with bf16, fp32 gradients and Adam, 18 bytes per parameter before ZeRO. Activations and
-// buffers are not included.
+// device after ZeRO and offload, and what offload moves to its host (formulas M1 to M3, M30,
+// M31 and M39); with bf16, fp32 gradients and Adam, 18 bytes per parameter before ZeRO. Activations
+// and buffers are not included.
 #pragma once
 
 #include "rankwright/base/units.h"
@@ -27,6 +27,13 @@ KeptOnDevice find_kept_on_device(const plan::TrainingConfig& config);
 /// As above with another ZeRO stage, for a search.
 KeptOnDevice find_kept_on_device(const plan::TrainingConfig& config, int zero);
 
+/// Which of the states that left the device are on NVMe drives. DeepSpeed swaps the shards of
+/// ZeRO-3; with another stage they stay in host memory.
+struct KeptOnNvme {
+  bool optimizer = false, parameters = false;
+};
+KeptOnNvme find_kept_on_nvme(const plan::TrainingConfig& config);
+
 /// The parameters of a rank, before ZeRO.
 struct StateCounts {
   plan::Share share{};    // all parameters of the model
@@ -42,8 +49,10 @@ struct States {
   Bytes parameters{};
   Bytes gradients{};
   Bytes optimizer{};
-  Bytes gathered{};  // ZeRO-3: the largest unit, twice (the one in use and the next; M3)
-  Bytes host{};      // in host memory, with fp32 gradients for the host's optimizer (M31)
+  Bytes gathered{};         // ZeRO-3: the largest unit, twice (the one in use and the next; M3)
+  Bytes host{};             // in host memory, with fp32 gradients for the host's optimizer (M31)
+  Bytes nvme{};             // on NVMe drives; `host` then has the buffers (M39)
+  Bytes nvme_parameters{};  // the part of `nvme` that every microbatch reads
 
   /// Returns what is on the device.
   Bytes total() const { return parameters + gradients + optimizer + gathered; }

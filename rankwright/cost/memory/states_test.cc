@@ -85,6 +85,39 @@ TEST(States, HostHoldsGradientsAsItsOptimizerReadsThem) {
   EXPECT_EQ(compute_states(config, 0).parameters, 0.0_B);
 }
 
+// A shard of 1e9 parameters of 8e9: 12 + 4 bytes of the optimizer on the drives, and four fp32
+// buffers of 1e8 elements in memory. From 2e9 parameters 1e9 stay in memory, beside five buffers.
+TEST(States, Nvme_LeavesBuffersInHostMemory) {
+  plan::TrainingConfig config = sample::dense_config({.dp = 8, .zero = 3});
+  config.plan.offload = {.optimizer = 1, .nvme = plan::NvmeStates::all};
+  StateCounts counts{.share = {.dense = 8'000'000'000}, .trained = {.dense = 8'000'000'000}};
+  EXPECT_DOUBLE_EQ(compute_states(config, counts).nvme.value, 16e9);
+  EXPECT_DOUBLE_EQ(compute_states(config, counts).host.value, 4 * 4e8);
+  config.plan.offload = {.parameters = true, .nvme = plan::NvmeStates::all};
+  counts.share = counts.trained = {.dense = 16'000'000'000};
+  EXPECT_DOUBLE_EQ(compute_states(config, counts).nvme.value, 2e9);
+  EXPECT_DOUBLE_EQ(compute_states(config, counts).host.value, 2e9 + 5 * 2e8);
+}
+
+// The shard of the embedding must fit in a buffer: 262,144 x 8,192 / 8 = 268,435,456 elements.
+TEST(States, Nvme_BufferHoldsTheLargestMatrix) {
+  plan::TrainingConfig config = sample::dense_config({.dp = 8, .zero = 3});
+  EXPECT_EQ(count_nvme_buffer(config), 100'000'000);
+  config.model.vocab = 262'144;
+  config.model.hidden = 8'192;
+  EXPECT_EQ(count_nvme_buffer(config), 268'435'456);
+}
+
+// Only ZeRO-3 moves states to drives; one rank is exported with it.
+TEST(States, Nvme_NeedsZero3) {
+  plan::TrainingConfig config = sample::dense_config({.dp = 8, .zero = 2});
+  config.plan.offload = {.optimizer = 1, .nvme = plan::NvmeStates::all};
+  EXPECT_EQ(compute_states(config, 0).nvme, 0.0_B);
+  config = sample::dense_config({});
+  config.plan.offload = {.optimizer = 1, .nvme = plan::NvmeStates::all};
+  EXPECT_DOUBLE_EQ(compute_states(config, 0).nvme.value, 16 * kParameters);
+}
+
 RC_GTEST_PROP(States, NeverGrowWithTheZeroStageExceptGathered, ()) {
   plan::TrainingConfig config = sample::random_config();
   const auto held = [&](int zero) {

@@ -7,6 +7,7 @@
 
 #include "rankwright/export/rows.h"
 #include "rankwright/export/typed.h"
+#include "rankwright/plan/shares.h"
 
 namespace rankwright::exporter {
 namespace {
@@ -33,6 +34,8 @@ constexpr std::string_view kDeepspeedStates[] = {"parallelism.tp_size",
                                                  "parallelism.offload.optimizer",
                                                  "parallelism.offload.parameters",
                                                  "parallelism.offload.activations",
+                                                 "parallelism.offload.nvme",
+                                                 "parallelism.offload.nvme_path",
                                                  "job.global_batch",
                                                  "job.param_dtype",
                                                  "job.grad_dtype",
@@ -60,10 +63,29 @@ bool has_bf16_states(const plan::Job& job) {
 
 /// Returns the ZeRO stage that offload needs.
 int find_offload_stage(const plan::Plan& p) {
-  return p.offload.parameters ? 3 : p.offload.optimizer > 0 ? 2 : 0;
+  return p.offload.parameters || p.offload.nvme_optimizer() ? 3 : p.offload.optimizer > 0 ? 2 : 0;
 }
 
-Json zero_optimization(const plan::Plan& p) {
+/// Sends offloaded states to the drives instead of to host memory.
+void write_nvme(const plan::TrainingConfig& s, Json& zero) {
+  const plan::Offload& offload = s.plan.offload;
+  if (s.plan.zero < 3 && s.plan.data_ranks() > 1) return;
+  const auto move = [&](Json& states) {
+    states["device"] = "nvme";
+    if (!offload.nvme_path.empty()) states["nvme_path"] = offload.nvme_path;
+  };
+  if (offload.nvme_optimizer()) {
+    move(zero["offload_optimizer"]);
+    zero["sub_group_size"] = count_nvme_buffer(s);  // of each of its buffers
+  }
+  if (offload.nvme_parameters()) {
+    move(zero["offload_param"]);
+    zero["offload_param"]["buffer_size"] = count_nvme_buffer(s);
+  }
+}
+
+Json zero_optimization(const plan::TrainingConfig& s) {
+  const plan::Plan& p = s.plan;
   Json zero{{"stage", p.data_ranks() == 1 ? std::max(p.zero, find_offload_stage(p)) : p.zero},
             {"overlap_comm", p.overlap.grad_reduce && can_overlap_reduction(p)}};
   if (p.zero > 0 && p.bucket_size > 0) zero["reduce_bucket_size"] = p.bucket_size;
@@ -72,6 +94,7 @@ Json zero_optimization(const plan::Plan& p) {
     if (p.offload.optimizer < 1) zero["offload_optimizer"]["ratio"] = p.offload.optimizer;
   }
   if (p.offload.parameters) zero["offload_param"] = {{"device", "cpu"}, {"pin_memory", true}};
+  write_nvme(s, zero);
   return zero;
 }
 
@@ -109,6 +132,8 @@ std::vector<UnsupportedSetting> find_unsupported_by_deepspeed(const plan::Traini
     lost.push_back({"parallelism.zero_stage", "one rank shards nothing, but only ZeRO offloads"});
   if (p.offload.optimizer > 0 && p.zero == 0 && p.data_ranks() > 1)
     lost.push_back({"parallelism.offload.optimizer", "it offloads with ZeRO stages 1 to 3"});
+  if (p.offload.nvme != plan::NvmeStates::none && p.zero < 3 && p.data_ranks() > 1)
+    lost.push_back({"parallelism.offload.nvme", "only ZeRO stage 3 moves states to NVMe"});
   if (s.job.optimizer == plan::Optimizer::adam_8bit ||
       s.job.optimizer == plan::Optimizer::adafactor)
     lost.push_back({"job.optimizer", "written as AdamW: the training script creates it"});
@@ -141,7 +166,7 @@ std::vector<ExportFile> write_deepspeed(const plan::TrainingConfig& s, const Exp
   if (p.tp == 1) config["train_batch_size"] = s.job.global_batch;
   config["train_micro_batch_size_per_gpu"] = p.micro_batch;
   config["gradient_accumulation_steps"] = s.microbatches();
-  config["zero_optimization"] = zero_optimization(p);
+  config["zero_optimization"] = zero_optimization(s);
   // In a pipeline the script's layers and topology split tensors; AutoTP would add a second mesh.
   if (p.tp > 1 && !has_pipeline(s)) config["tensor_parallel"] = {{"autotp_size", p.tp}};
   if (p.cp > 1) {  // DeepSpeed creates the mesh only if both keys are present

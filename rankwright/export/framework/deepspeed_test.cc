@@ -33,6 +33,20 @@ TEST(DeepspeedExport, Zero3_WritesBatchAndStage) {
   EXPECT_EQ(config["data_types"]["grad_accum_dtype"], "fp32");
 }
 
+// The embedding's shard has 128,256 x 4,096 / 8 elements, fewer than the 1e8 of a buffer.
+TEST(DeepspeedExport, Nvme_WritesPathAndBuffers) {
+  const Json zero = Json::parse(
+      export_text("model: llama-3.1-8b\ncluster: dgx-h100\n"
+                  "parallelism: {dp_size: 8, zero_stage: 3, offload: {optimizer: true, parameters: "
+                  "true, nvme: all, nvme_path: '/mnt/\"a'}}\n"))["zero_optimization"];
+  EXPECT_EQ(zero["offload_optimizer"],
+            Json::parse(R"({"device": "nvme", "nvme_path": "/mnt/\"a", "pin_memory": true})"));
+  EXPECT_EQ(zero["offload_param"],
+            Json::parse(R"({"device": "nvme", "nvme_path": "/mnt/\"a", "pin_memory": true,
+                            "buffer_size": 100000000})"));
+  EXPECT_EQ(zero["sub_group_size"], 100'000'000);
+}
+
 TEST(DeepspeedExport, Pipeline_IsReportedAsSetInCode) {
   const std::string text = export_text(
       "model: llama-3.2-1b\nworld_size: 8\n"

@@ -222,21 +222,27 @@ std::optional<cluster::Cluster> read_map(FieldReader& reader, const YamlNode& no
   cluster::Cluster cluster{.name = "cluster"};
   if (!reader.expect(node, YamlNode::Kind::map, "a device and its levels")) return std::nullopt;
   const std::size_t faults_before = findings.size();
-  constexpr std::string_view kKeys[] = {"name",         "device",      "levels",
-                                        "host_devices", "host_memory", "host_link"};
-  reader.each(
-      node, {std::begin(kKeys), std::end(kKeys)}, [&](std::size_t key, const YamlNode& value) {
-        if (key == 0) cluster.name = reader.label(value).value_or("cluster");
-        if (key == 1) cluster.device = read_device(reader, value);
-        if (key == 2) cluster.levels = read_levels(reader, value);
-        if (key == 3) cluster.host_devices = reader.whole(value, 1, kMaxArity).value_or(0);
-        if (key == 4)
-          cluster.host.memory =
-              read_quantity(reader, value, parse_bytes, kMemory).value_or(Bytes{});
-        if (key == 5)
-          cluster.host.link =
-              read_quantity(reader, value, parse_bandwidth, kBandwidth).value_or(BytesPerSecond{});
-      });
+  constexpr std::string_view kKeys[] = {"name",          "device",      "levels",
+                                        "host_devices",  "host_memory", "host_link",
+                                        "nvme_capacity", "nvme_read",   "nvme_write"};
+  const auto read_memory = [&](const YamlNode& value) {
+    return read_quantity(reader, value, parse_bytes, kMemory).value_or(Bytes{});
+  };
+  const auto read_rate = [&](const YamlNode& value) {
+    return read_quantity(reader, value, parse_bandwidth, kBandwidth).value_or(BytesPerSecond{});
+  };
+  reader.each(node, {std::begin(kKeys), std::end(kKeys)},
+              [&](std::size_t key, const YamlNode& value) {
+                if (key == 0) cluster.name = reader.label(value).value_or("cluster");
+                if (key == 1) cluster.device = read_device(reader, value);
+                if (key == 2) cluster.levels = read_levels(reader, value);
+                if (key == 3) cluster.host_devices = reader.whole(value, 1, kMaxArity).value_or(0);
+                if (key == 4) cluster.host.memory = read_memory(value);
+                if (key == 5) cluster.host.link = read_rate(value);
+                if (key == 6) cluster.host.nvme.capacity = read_memory(value);
+                if (key == 7) cluster.host.nvme.read = read_rate(value);
+                if (key == 8) cluster.host.nvme.write = read_rate(value);
+              });
   if (node.find("device") == nullptr)
     report_missing(reader, node, "the device", "device: h100-sxm");
   const YamlNode* levels = node.find("levels");

@@ -92,10 +92,14 @@ TEST(ClusterFile, MemoryAndLinkOfAHost) {
   Diagnostics findings;
   const std::optional<cluster::Cluster> cluster = read_cluster_file(
       "device: h100-sxm\nhost_memory: 2 TB\nhost_link: 55 GB/s\n"
+      "nvme_capacity: 30 TB\nnvme_read: 25 GB/s\nnvme_write: 12 GB/s\n"
       "levels: [{arity: 8, bandwidth: 450 GB/s}]\n",
       "c.yaml", findings);
   ASSERT_TRUE(cluster.has_value());
-  EXPECT_EQ(cluster->host, (cluster::Host{.memory = {2e12}, .link = 55.0_GBps}));
+  EXPECT_EQ(cluster->host,
+            (cluster::Host{.memory = {2e12},
+                           .link = 55.0_GBps,
+                           .nvme = {.capacity = {30e12}, .read = 25.0_GBps, .write = 12.0_GBps}}));
   EXPECT_FALSE(read_cluster_file("device: h100-sxm\nhost_memory: 2\n"
                                  "levels: [{arity: 8, bandwidth: 450 GB/s}]\n",
                                  "c.yaml", findings)

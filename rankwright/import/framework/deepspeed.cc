@@ -75,6 +75,19 @@ void read_offload_ratio(ForeignReading& r, const YamlNode& node) {
   if (r.draft.offload_optimizer) r.draft.offload_optimizer = r.fields.number(node, 0, 1);
 }
 
+/// Reports what the estimate of states on drives does not follow.
+void read_swap_overlap(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node) && r.draft.offload_nvme)
+    report_left_out(r, node, "estimated with reads, update and writes one after another");
+}
+
+void read_sub_group_size(ForeignReading& r, const YamlNode& node) {
+  constexpr double kExported = 1e8;
+  if (!r.draft.offload_nvme) return;
+  if (const Result<double> stated = parse_real(node.scalar); stated && *stated > kExported)
+    report_left_out(r, node, "host buffers are estimated with sub-groups of 1e8 elements");
+}
+
 /// DeepSpeed accepts any class of torch.optim: unknown ones are reported as ignored, not rejected.
 void read_deepspeed_optimizer(ForeignReading& r, const YamlNode& node) {
   constexpr Word<plan::Optimizer> kWords[] = {
@@ -130,6 +143,12 @@ constexpr ForeignKey kDeepspeedKeys[] = {
      read_offload_ratio},
     {"zero_optimization.offload_param.device", "parallelism.offload.parameters",
      read_offload_parameters},
+    {"zero_optimization.offload_optimizer.nvme_path", "parallelism.offload.nvme_path",
+     read_nvme_path},
+    {"zero_optimization.offload_param.nvme_path", "parallelism.offload.nvme_path", read_nvme_path},
+    {"zero_optimization.offload_optimizer.pipeline_read", "", read_swap_overlap},
+    {"zero_optimization.offload_optimizer.pipeline_write", "", read_swap_overlap},
+    {"zero_optimization.sub_group_size", "", read_sub_group_size},
     {"zero_optimization.cpu_offload", "parallelism.offload.optimizer", read_offload_optimizer},
     {"zero_optimization.cpu_offload_param", "parallelism.offload.parameters",
      read_offload_parameters},

@@ -27,6 +27,12 @@ void report_not_modeled(ForeignReading& reading, const ForeignKey& row, const Ya
   report_left_out(reading, value, fmt::format("{}: {}", row.path, row.not_modeled));
 }
 
+/// Adds to the states that are on NVMe drives.
+void add_to_nvme(ForeignReading& r, plan::NvmeStates states) {
+  const bool other = r.draft.offload_nvme && *r.draft.offload_nvme != states;
+  r.draft.offload_nvme = other ? plan::NvmeStates::all : states;
+}
+
 }  // namespace
 
 bool is_null(const YamlNode& node) {
@@ -89,10 +95,20 @@ void read_foreign(ForeignReading& reading, std::span<const ForeignKey> rows, Pla
 
 void read_offload_optimizer(ForeignReading& r, const YamlNode& node) {
   if (!is_off(node)) r.draft.offload_optimizer = 1;
+  if (node.scalar == "nvme") add_to_nvme(r, plan::NvmeStates::optimizer);
 }
 
 void read_offload_parameters(ForeignReading& r, const YamlNode& node) {
   if (!is_off(node)) r.draft.offload_parameters = true;
+  if (node.scalar == "nvme") add_to_nvme(r, plan::NvmeStates::parameters);
+}
+
+void read_nvme_path(ForeignReading& r, const YamlNode& node) {
+  if (is_off(node) || !r.draft.offload_nvme) return;
+  if (r.draft.nvme_path && *r.draft.nvme_path != node.scalar)
+    report_left_out(r, node, "a plan has one directory on the drives");
+  else
+    r.draft.nvme_path = r.fields.path(node);
 }
 
 void read_offload_all(ForeignReading& r, const YamlNode& node) {

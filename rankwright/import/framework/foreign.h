@@ -85,11 +85,13 @@ void flag(ForeignReading& r, const YamlNode& node) {
   r.draft.*member = r.fields.flag(node);
 }
 
-/// Read settings that keep the optimizer's states, the parameters, or both in the host's memory
-/// unless they are off.
+/// Read settings that keep the optimizer's states, the parameters, or both in the host's memory, or
+/// on its NVMe drives (`nvme`), unless they are off.
 void read_offload_optimizer(ForeignReading& r, const YamlNode& node);
 void read_offload_parameters(ForeignReading& r, const YamlNode& node);
 void read_offload_all(ForeignReading& r, const YamlNode& node);
+/// Reads the directory on the drives, if states are there.
+void read_nvme_path(ForeignReading& r, const YamlNode& node);
 
 template <i64 model::Shapes::*member>
 void shape(ForeignReading& r, const YamlNode& node) {

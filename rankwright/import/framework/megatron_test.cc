@@ -51,11 +51,11 @@ TEST(MegatronImport, ReadsRecomputeModules) {
   EXPECT_EQ(resolve(draft_of(selective)).plan.modules, plan::RecomputeModules{});
   // A module that plans do not have is counted as kept, and reported.
   const PlanFile plan = read("python pretrain_gpt.py " + std::string(kShapes) + selective +
-                             "--recompute-modules core_attn shared_experts\n");
+                             "--recompute-modules core_attn mhc\n");
   EXPECT_EQ(std::count_if(plan.findings.begin(), plan.findings.end(),
                           [](const Diagnostic& found) {
                             return found.code == "RW0601" &&
-                                   found.detail.find("shared_experts") != std::string::npos;
+                                   found.detail.find("mhc") != std::string::npos;
                           }),
             1);
   EXPECT_EQ(plan.draft.recompute_modules, plan::RecomputeModules{});

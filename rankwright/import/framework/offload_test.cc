@@ -27,8 +27,29 @@ TEST(Offload, EveryFrameworksSetting_IsRead) {
        "{\"zero_optimization\": {\"stage\": 2, \"offload_optimizer\": {\"device\": \"none\"}}}",
        optimizer},
       {"deepspeed",
-       "{\"zero_optimization\": {\"stage\": 3, \"offload_param\": {\"device\": \"nvme\"}}}",
+       "{\"zero_optimization\": {\"stage\": 3, \"offload_param\": {\"device\": \"cpu\"}}}",
        "{\"zero_optimization\": {\"stage\": 3}}", parameters},
+      {"deepspeed",
+       "{\"zero_optimization\": {\"stage\": 3, \"offload_param\": {\"device\": \"nvme\", "
+       "\"nvme_path\": \"/local_nvme\"}}}",
+       "{\"zero_optimization\": {\"stage\": 3, \"offload_param\": {\"device\": \"none\", "
+       "\"nvme_path\": \"/local_nvme\"}}}",
+       {.parameters = true, .nvme = plan::NvmeStates::parameters, .nvme_path = "/local_nvme"}},
+      {"deepspeed",
+       "{\"zero_optimization\": {\"stage\": 3, \"offload_optimizer\": {\"device\": \"nvme\", "
+       "\"nvme_path\": \"/a\"}, \"offload_param\": {\"device\": \"nvme\", \"nvme_path\": \"/a\"}}}",
+       "{\"zero_optimization\": {\"stage\": 3}}",
+       {.optimizer = 1, .parameters = true, .nvme = plan::NvmeStates::all, .nvme_path = "/a"}},
+      {"accelerate",
+       "distributed_type: DEEPSPEED\ndeepspeed_config: {zero_stage: 3, offload_optimizer_device: "
+       "nvme, offload_optimizer_nvme_path: /nvme, offload_param_device: cpu, "
+       "offload_param_nvme_path: none}\n",
+       "distributed_type: DEEPSPEED\ndeepspeed_config: {zero_stage: 3, offload_optimizer_device: "
+       "none, offload_optimizer_nvme_path: none}\n",
+       {.optimizer = 1,
+        .parameters = true,
+        .nvme = plan::NvmeStates::optimizer,
+        .nvme_path = "/nvme"}},
       {"deepspeed",
        "{\"activation_checkpointing\": {\"cpu_checkpointing\": true}}",
        "{}",
@@ -60,6 +81,28 @@ TEST(Offload, PrecisionAwareOptimizer_ItsFormats) {
   EXPECT_EQ(resolve(read("megatron", flags + " --use-precision-aware-optimizer\n").draft)
                 .job.optimizer_bytes(),
             6);
+}
+
+/// Returns the details of what is reported about a DeepSpeed file with that optimizer offload.
+std::string read_optimizer_offload(const std::string& offload, const std::string& more = "") {
+  const PlanFile file = read("deepspeed", "{\"zero_optimization\": {\"stage\": 3, " + more +
+                                              "\"offload_optimizer\": {" + offload + "}}}");
+  std::string all;
+  for (const Diagnostic& found : file.findings) all += found.detail + "\n";
+  return all;
+}
+
+TEST(Offload, Nvme_ReportsWhatTheEstimateDoesNotFollow) {
+  using ::testing::HasSubstr;
+  const std::string nvme = "\"device\": \"nvme\", \"nvme_path\": \"/a\"",
+                    big = "\"sub_group_size\": 1e9, ";
+  EXPECT_THAT(read_optimizer_offload(nvme + ", \"pipeline_read\": true"),
+              HasSubstr("one after another"));
+  EXPECT_THAT(read_optimizer_offload(nvme, big), HasSubstr("sub-groups of 1e8"));
+  EXPECT_EQ(read_optimizer_offload("\"device\": \"cpu\", \"pipeline_read\": true", big), "");
+  EXPECT_THAT(read_optimizer_offload("\"device\": \"nvme\", \"nvme_path\": \"" +
+                                     std::string(300, 'a') + "\""),
+              HasSubstr("at most 255 characters"));
 }
 
 /// Returns the codes of RW02.. for a model of 70 B parameters on 8 GPUs of 80 GB.

@@ -222,7 +222,9 @@ void DraftResolver::layout() {
                   .ep = draft_.overlap_ep.value_or(false)};
   plan.offload = {.optimizer = draft_.offload_optimizer.value_or(0),
                   .parameters = draft_.offload_parameters.value_or(false),
-                  .activations = draft_.offload_activations.value_or(false)};
+                  .activations = draft_.offload_activations.value_or(false),
+                  .nvme = draft_.offload_nvme.value_or(plan::NvmeStates::none),
+                  .nvme_path = draft_.nvme_path.value_or("")};
   plan.dispatcher = draft_.dispatcher.value_or(plan::Dispatcher::alltoall);
 }
 

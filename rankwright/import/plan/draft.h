@@ -84,6 +84,8 @@ struct Draft {
   std::optional<bool> tuned;
   std::optional<double> offload_optimizer;  // fraction
   std::optional<bool> offload_parameters, offload_activations;
+  std::optional<plan::NvmeStates> offload_nvme;
+  std::optional<std::string> nvme_path;
   std::string reference_model{kReferenceModel};  // the placeholder if no model is stated
 };
 

@@ -433,6 +433,7 @@ constexpr WordHint kHints[] = {
     {"load_in_4bit", "", "job: {base_dtype: nf4}"},
     {"offload_optimizer", "", "parallelism: {offload: {optimizer: true}}"},
     {"offload_param", "", "parallelism: {offload: {parameters: true}}"},
+    {"nvme_path", "", "parallelism: {offload: {nvme: all, nvme_path: /local_nvme}}"},
     {"gpus", "", "world_size: N, or cluster: dgx-h100 x N"},
     {"precision", "", "job: {param_dtype: bf16}"},
 };
@@ -547,7 +548,7 @@ constexpr KeyRow kKeys[] = {
      read_stages},
     {{"parallelism.recompute",
       "none, selective, full, {full: N} for N layers per stage, or {modules: [...]} of "
-      "core_attn, layernorm, mla_up_proj, mlp, moe_act and moe",
+      "core_attn, layernorm, mla_up_proj, mlp, moe_act, moe and shared_experts",
       "none",
       "Activation recomputation: activations that are dropped in the forward pass and computed "
       "again in the backward pass.",
@@ -587,6 +588,15 @@ constexpr KeyRow kKeys[] = {
       "Saves layers x sequence x hidden size x 2 bytes per micro-batch. Long sequences hide the "
       "transfers."},
      read_flag<&Draft::offload_activations>},
+    {{"parallelism.offload.nvme", "none, optimizer, parameters or all", "none",
+      "Which of the offloaded states are on NVMe drives instead of in host memory. Needs "
+      "zero_stage: 3.",
+      "Saves host memory. Every step reads and writes 16 bytes per parameter of the optimizer, and "
+      "every micro-batch reads the parameters twice."},
+     read_named<plan::NvmeStates, &Draft::offload_nvme, plan::nvme_states_names>},
+    {{"parallelism.offload.nvme_path", "a path of at most 255 characters", "none",
+      "The directory on the drives, on every node.", "Exported as nvme_path of DeepSpeed."},
+     [](Reading& r, const YamlNode& node) { r.draft.nvme_path = r.fields.path(node); }},
     {{"placement", "block, cyclic, {hosts: [...]} or {ranks: [...]}", "block",
       "The device of each rank: block fills hosts one after another, cyclic goes round-robin, or a "
       "list.",
@@ -708,8 +718,8 @@ constexpr KeyRow kKeys[] = {
      read_factor<&Draft::expert_capacity, 1>},
     {{"software.framework",
       "megatron-core, nemo, mlperf, megatron-2021, megatron-deepspeed, deepspeed, "
-      "deepspeed-2021, torchtitan, torchtitan-2024, transformers, transformers-2024, llm-foundry, "
-      "fsdp, maxtext, rankwright or own",
+      "deepspeed-2021, torchtitan, torchtitan-2024, transformers, transformers-2024, litgpt-2024, "
+      "llm-foundry, fsdp, maxtext, rankwright or own",
       "megatron-core",
       "The framework that runs the plan. Sets the defaults of the other `software` keys.",
       "Sets kernels, launch overheads and memory besides the model states."},

@@ -78,6 +78,9 @@ const Example kExamples[] = {
      [](const Draft& d) { return d.offload_optimizer == 1; }},
     {"parallelism.offload.parameters", "yes", is<&Draft::offload_parameters, true>},
     {"parallelism.offload.activations", "yes", is<&Draft::offload_activations, true>},
+    {"parallelism.offload.nvme", "all", is<&Draft::offload_nvme, plan::NvmeStates::all>},
+    {"parallelism.offload.nvme_path", "/local_nvme",
+     [](const Draft& d) { return d.nvme_path == "/local_nvme"; }},
     {"placement", "cyclic", is<&Draft::placement, mesh::Placement::Kind::cyclic>},
     {"placement", "{ranks: [1, 0]}",
      [](const Draft& d) {

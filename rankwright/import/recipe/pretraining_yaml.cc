@@ -104,6 +104,8 @@ constexpr ForeignKey kNeoxKeys[] = {
     {"zero_optimization.cpu_offload", "parallelism.offload.optimizer", read_offload_optimizer},
     {"zero_optimization.offload_optimizer.device", "parallelism.offload.optimizer",
      read_offload_optimizer},
+    {"zero_optimization.offload_optimizer.nvme_path", "parallelism.offload.nvme_path",
+     read_nvme_path},
     {"precision", "job.param_dtype", read_trainer_dtype},
     {"fp16.enabled", "job.param_dtype"},
     {"fp16.fp16", "job.param_dtype"},

@@ -58,6 +58,16 @@ std::optional<std::string> FieldReader::label(const YamlNode& node) {
   return make_excerpt(*whole, kLongestLabel);
 }
 
+std::optional<std::string> FieldReader::path(const YamlNode& node) {
+  constexpr std::size_t kLongestPath = 255;
+  const std::optional<std::string> whole = text(node);
+  if (!whole || make_excerpt(*whole, kLongestPath) == *whole) return whole;
+  report(node, {.code = "RW0903",
+                .message = "wrong type of value",
+                .detail = "expected a path of at most 255 characters, without control characters"});
+  return std::nullopt;
+}
+
 std::optional<i64> FieldReader::whole(const YamlNode& node, i64 min, i64 max) {
   if (!expect(node, YamlNode::Kind::scalar, "a whole number")) return std::nullopt;
   const std::optional<i64> n = take(node, parse_count(node.scalar, min));

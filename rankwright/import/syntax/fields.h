@@ -51,6 +51,8 @@ class FieldReader {
   std::optional<std::string> text(const YamlNode& node);
   /// Returns a name that is fit to be shown: short, and without control characters.
   std::optional<std::string> label(const YamlNode& node);
+  /// Returns a path of at most 255 characters, without control characters.
+  std::optional<std::string> path(const YamlNode& node);
   std::optional<i64> whole(const YamlNode& node, i64 min, i64 max);
   std::optional<double> number(const YamlNode& node, double min, double max);
   std::optional<bool> flag(const YamlNode& node);

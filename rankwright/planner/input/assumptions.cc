@@ -58,6 +58,7 @@ constexpr GroundRow kGrounds[] = {
     {"RW0201", {"cluster", kWorld, kMicroBatch, kTp, kCp, kPp, kEp, "parallelism.zero_stage"}},
     {"RW0207", {kWorld, kMicroBatch, kTp, kCp, kPp, "parallelism.zero_stage"}},
     {"RW0209", {"model"}},
+    {"RW0211", {kWorld, kMicroBatch, kTp, kCp, kPp, "parallelism.zero_stage"}},
     {"RW0210", {"model", kSequence}},
     {"RW0502", {"model", kTp, kCp, kEp, kEtp}},
     {"RW0503", {"model", kPp, kChunks}},

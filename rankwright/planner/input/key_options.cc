@@ -31,6 +31,8 @@ constexpr KeyOption kKeyOptions[] = {
     {"offload-optimizer", "parallelism.offload.optimizer"},
     {"offload-parameters", "parallelism.offload.parameters"},
     {"offload-activations", "parallelism.offload.activations"},
+    {"offload-nvme", "parallelism.offload.nvme"},
+    {"offload-nvme-path", "parallelism.offload.nvme_path"},
     {"framework", "software.framework"},
     {"attention", "software.attention"},
     {"launch", "software.launch"},

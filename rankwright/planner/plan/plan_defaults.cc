@@ -26,6 +26,8 @@ importer::Draft without_plan(const importer::Draft& d) {
   bare.offload_optimizer = d.offload_optimizer;
   bare.offload_parameters = d.offload_parameters;
   bare.offload_activations = d.offload_activations;
+  bare.offload_nvme = d.offload_nvme;
+  bare.nvme_path = d.nvme_path;
   bare.model = d.model;
   bare.cluster = d.cluster;
   bare.global_batch = d.global_batch;
@@ -135,7 +137,8 @@ search::Problem open_problem(plan::TrainingConfig config, const importer::Draft&
   // Its default attention, FlexAttention, gathers keys and values.
   if (limits.target == rules::Target::torchtitan && !limits.cp_comm)
     open.limits.cp_comm = plan::CpComm::all_gather;
-  if (offload.parameters) open.limits.zero.min = std::max<i64>(3, open.limits.zero.min);
+  if (offload.parameters || offload.nvme_optimizer())
+    open.limits.zero.min = std::max<i64>(3, open.limits.zero.min);
   open.overlap_chunks = !stated.overlap_pp;
   open.dispatch_per_node = !stated.dispatcher && rules::allows_megatron(limits.target);
   return open;

@@ -31,6 +31,13 @@ void offload_all(search::Problem& p) {
   p.limits.recompute = plan::Recompute::full;
 }
 
+/// Moves all states to NVMe drives. The path is the usual example of DeepSpeed's documentation.
+void offload_to_nvme(search::Problem& p) {
+  offload_all(p);
+  p.config.plan.offload.nvme = plan::NvmeStates::all;
+  if (p.config.plan.offload.nvme_path.empty()) p.config.plan.offload.nvme_path = "/local_nvme";
+}
+
 void train_adapters(search::Problem& p) {
   plan::Job& job = p.config.job;
   job.lora_rank = kUsualRank;
@@ -80,6 +87,13 @@ constexpr SavingRow kSavings[] = {
      .apply = offload_all,
      .changes = offloads_nothing,
      .offload = true},
+    {.name = "offload to NVMe",
+     .flags = "--offload-optimizer true --offload-parameters true --offload-activations true "
+              "--recompute full --offload-nvme all --offload-nvme-path /local_nvme",
+     .apply = offload_to_nvme,
+     .changes = offloads_nothing,
+     .offload = true,
+     .accelerate = false},
     {.name = "LoRA of rank 16",
      .flags = "--lora 16",
      .apply = train_adapters,

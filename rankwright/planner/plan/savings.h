@@ -19,7 +19,7 @@ struct SavingRow {
   void (*apply)(search::Problem&);
   /// Returns whether the setting changes the job.
   bool (*changes)(const plan::TrainingConfig&);
-  bool offload = false;   // only moves states to the host; the training stays the same
+  bool offload = false;   // only moves states off the device; the training stays the same
   bool adapters = false;  // trains adapters in place of all parameters
   // Whether a framework has the setting; DeepSpeed, with a script of the user's, has all.
   bool megatron = false, torchtitan = false, accelerate = true;

@@ -82,15 +82,28 @@ TEST(AllowOffload, IsUsedOnlyIfNothingFits) {
   EXPECT_FALSE(small->best().config.plan.offload.any());
 }
 
-// 8 billion parameters have 96 GB of fp32 weights and moments, more than the host's 64.
-TEST(AllowOffload, KeepsToTheMemoryOfTheHost) {
+/// Asks for 8 billion parameters on two cards in a host with 64 GB of memory and `nvme_capacity`.
+/// Their fp32 weights, moments and gradients have 128 GB.
+Outcome<PlanAnswer> plan_small_host(const std::string& nvme_capacity) {
   PlanRequest request = ask("llama-3.1-8b", "small_host.yaml", rules::Target::deepspeed);
-  request.files = [](const std::string&) -> Result<std::string> {
-    return "device: rtx-4090\nhost_memory: 64 GB\n"
-           "levels: [{name: pcie, arity: 2, bandwidth: 25 GB/s, latency: 5 us}]\n";
+  request.files = [&](const std::string&) -> Result<std::string> {
+    return "device: rtx-4090\nhost_memory: 64 GB\nnvme_capacity: " + nvme_capacity +
+           "\nlevels: [{name: pcie, arity: 2, bandwidth: 25 GB/s, latency: 5 us}]\n";
   };
   request.allow_offload = true;
-  const Outcome<PlanAnswer> answer = find_plan(request);
+  return find_plan(request);
+}
+
+TEST(AllowOffload, UsesDrivesIfTheHostHasTooLittleMemory) {
+  const Outcome<PlanAnswer> answer = plan_small_host("1 TB");
+  ASSERT_TRUE(answer && answer->answer.best);
+  EXPECT_EQ(answer->offloaded->name, "offload to NVMe");
+  EXPECT_GT(answer->best().estimate.memory.nvme, 64.0_GB);
+  EXPECT_LT(2 * answer->best().estimate.memory.host, 64.0_GB);
+}
+
+TEST(AllowOffload, KeepsToTheMemoryAndTheDrivesOfTheHost) {
+  const Outcome<PlanAnswer> answer = plan_small_host("100 GB");
   ASSERT_TRUE(answer);
   EXPECT_FALSE(answer->answer.best);
   EXPECT_THAT(names(*answer), Not(Contains("optimizer and parameter offload")));

@@ -329,6 +329,8 @@ Result<Table> show_framework(std::string_view name) {
                   {"gradients freed after the update", format_bool(f.frees_gradients)},
                   {"optimizer updates operation by operation", format_bool(f.foreach_update)},
                   {"gradients offloaded with the optimizer", format_bool(f.offloads_gradients)},
+                  {"whole gradients between microbatches", format_bool(f.accumulates_whole)},
+                  {"inputs of quantized matmuls kept", format_bool(f.keeps_quantized_inputs)},
                   {"cached empty gradients", format_bool(f.empty_gradients)},
                   {"whole gradient of the embedding", format_bool(f.dense_embedding)},
                   {"outputs of stages kept", format_bool(f.keeps_outputs)},

@@ -60,6 +60,7 @@ ordered_json make_memory_json(const planner::ExplainView& view) {
                    {"entries", entries},
                    {"total_bytes_by_pp_rank", totals}};
   if (e.memory.host > Bytes{}) all["host_bytes"] = e.memory.host.value;  // offloaded, per rank
+  if (e.memory.nvme > Bytes{}) all["nvme_bytes"] = e.memory.nvme.value;
   return all;
 }
 

@@ -93,6 +93,10 @@ std::string render_memory_text(const cost::MemoryEstimate& memory, Bytes capacit
     lines.push_back(line("host", memory.host, "offloaded, per rank", BarLine::Tone::total));
     lines.back().fraction = std::min(1.0, lines.back().fraction);
   }
+  if (memory.nvme > Bytes{}) {
+    lines.push_back(line("NVMe", memory.nvme, "offloaded, per rank", BarLine::Tone::total));
+    lines.back().fraction = std::min(1.0, lines.back().fraction);
+  }
   return paint.bold(write_memory_title(memory, capacity, band)) + "\n" +
          draw_bar_lines(lines, paint, width);
 }

@@ -235,18 +235,27 @@ std::string describe_encoder(const plan::TrainingConfig& config) {
     return model.encoder_layers > 0 ? "unknown: only the text part is estimated" : "";
   const std::string size =
       fmt::format("{} parameters", format_short_count(double(model.encoder_parameters)));
-  if (!runs_encoder(config)) return size + "; its activations and its time are not estimated";
+  if (!runs_encoder(config))
+    return size + (model.encoder.hidden > 0 && config.job.images == 0
+                       ? "; no images are stated, so that it does not run"
+                       : "; its activations and its time are not estimated");
   return fmt::format("{}; {} {} of {} tokens per sequence, {}", size, count(config.job.images),
                      config.job.images == 1 ? "image" : "images",
                      count(plan::find_image_tokens(config)),
                      trains_encoder(config) ? "trained" : "forward only");
 }
 
-/// Returns what offload needs: "12 GiB per GPU, 96 GiB per node: optimizer".
-std::string describe_host_memory(const plan::TrainingConfig& config, Bytes host) {
-  const i64 ranks = cost::count_host_ranks(config);
-  return fmt::format("{} per GPU, {} per node: {}", show_memory(host),
-                     show_memory(double(ranks) * host), show(config.plan.offload));
+/// Returns what offload needs: "12 GiB per GPU, 96 GiB per node: optimizer", or with drives
+/// "1.5 GiB per GPU, 12 GiB per node, and 1 TiB of NVMe per node: optimizer on NVMe".
+std::string describe_host_memory(const plan::TrainingConfig& config,
+                                 const cost::MemoryEstimate& memory) {
+  const std::string drives =
+      memory.nvme > Bytes{}
+          ? fmt::format(", and {} of NVMe per node", show_memory(count_nvme_space(config, memory)))
+          : "";
+  return fmt::format("{} per GPU, {} per node{}: {}", show_memory(memory.host),
+                     show_memory(count_host_memory(config, memory)), drives,
+                     show(config.plan.offload));
 }
 
 /// Writes what is fixed about a plan: layout, schedule, step and memory.
@@ -276,7 +285,7 @@ std::string write_plan(const planner::PlanAnswer& view, const Paint& paint, std:
   if (const std::size_t at = memory.rfind(verdict); at != std::string::npos)
     memory.replace(at, verdict.size(), paint_verdict(e.verdict(), verdict, paint));
   out += memory;
-  if (e.memory.host > Bytes{}) say("host", describe_host_memory(best.config, e.memory.host));
+  if (e.memory.host > Bytes{}) say("host", describe_host_memory(best.config, e.memory));
   return out;
 }
 

@@ -37,6 +37,10 @@ bool combines_experts_and_tensor(const plan::TrainingConfig& s) {
   return s.plan.ep > 1 && s.plan.tp > 1 && (s.plan.pp > 1 || s.plan.cp > 1 || offloads);
 }
 
+bool lacks_nvme_path(const plan::TrainingConfig& s) {
+  return s.plan.offload.nvme != plan::NvmeStates::none && s.plan.offload.nvme_path.empty();
+}
+
 /// The checks that reject a plan; a fix triggers none of them.
 constexpr Fault kFaults[] = {combines_pipeline_and_zero_2_or_3,
                              has_unsupported_order,
@@ -62,6 +66,12 @@ bool uses_sequence_parallelism(const plan::TrainingConfig& s) {
 
 bool overlaps_pipeline_reduction(const plan::TrainingConfig& s) {
   return s.plan.pp > 1 && s.plan.data_ranks() > 1 && s.plan.overlap.grad_reduce;
+}
+
+Finding describe_nvme_path(const plan::TrainingConfig& s) {
+  return {.detail = fmt::format("nvme is {}, without nvme_path", name(s.plan.offload.nvme)),
+          .key = "parallelism.offload.nvme",
+          .hint = "parallelism: {offload: {nvme_path: /local_nvme}}"};
 }
 
 Finding describe_pipeline_zero(const plan::TrainingConfig& s) {
@@ -244,6 +254,18 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<combines_experts_and_tensor, describe_experts_tensor>,
      combines_experts_and_tensor},
+    {{"RW0590", Severity::error, "DeepSpeed needs the path of the NVMe drives",
+      "It creates its files below nvme_path on every node, and stops without it.",
+      "Set offload.nvme_path to a directory on the drives.",
+      "DeepSpeed partition_parameters.py, _validate_remote_device; stage3.py, "
+      "_configure_tensor_swapping",
+      "world_size: 8\n"
+      "model: llama-3.2-1b\n"
+      "parallelism: {dp_size: 8, zero_stage: 3, offload: {optimizer: true, nvme: optimizer}}\n"},
+     Target::deepspeed,
+     kWithoutViolations,
+     when<lacks_nvme_path, describe_nvme_path>,
+     lacks_nvme_path},
     {{"RW0549", Severity::warning, "DeepSpeed AutoTP does not support pipelines",
       "Its mesh has a data and a tensor axis. Tensor parallelism with PipelineModule needs "
       "user-defined layers and a topology.",
