@@ -71,6 +71,7 @@ JOB = (
     "images", "image_tokens",
     "method", "ref_model", "fp8_swiglu_input", "moment_dtype", "master_dtype", "lora", "lora_modules",
     "base_dtype", "frozen", "offload_optimizer", "offload_parameters", "offload_activations", "framework",
+    "framework_release",
     "attention", "launch", "loss", "tuned", "overlap_grad_reduce", "overlap_param_gather",
     "overlap_tp", "overlap_pp", "overlap_ep", "dispatcher",
 )  # fmt: skip

@@ -34,6 +34,7 @@ def plan(
     offload_parameters=None,
     offload_activations=None,
     framework=None,
+    framework_release=None,
     attention=None,
     launch=None,
     loss=None,

@@ -346,6 +346,7 @@ TEST(PlanYaml, ConfigThatSetsEveryKey_WritesEveryKey) {
   config.software.fused_permute = false;
   config.software.eager_ops = true;
   config.software.attention = plan::AttentionKernel::flash2;
+  config.software = plan::find_release(config.software, "0.14").value();
   config.software.launch = plan::Launch::graphs;
   config.software.loss = plan::Loss::eager;
   config.software.tuned = true;

@@ -45,6 +45,19 @@ TEST(MegatronOverlap, RecomputedExperts_AreRefused) {
               Contains("RW0555"));
 }
 
+TEST(MegatronRelease, LacksWhatCameLater) {
+  const std::string plan =
+      "world_size: 16\nmodel: qwen3-30b-a3b\n"
+      "parallelism: {tp_size: 1, dp_size: 16, ep_size: 8, zero_stage: 1, dispatcher: deepep, "
+      "overlap: {ep: true}}\nsoftware: {release: ";
+  EXPECT_THAT(found(Target::megatron, plan + "0.14}\n"), Not(Contains("RW0534")));
+  EXPECT_THAT(found(Target::megatron, plan + "0.13}\n"), Contains("RW0534"));
+  EXPECT_THAT(found(Target::megatron, plan + "0.14, expert_kernel: fused}\n"), Contains("RW0534"));
+  EXPECT_THAT(found(Target::megatron, plan + "0.18, expert_kernel: fused}\n"),
+              Not(Contains("RW0534")));
+  EXPECT_THAT(found(Target::megatron, plan + "2021}\n"), Contains("RW0128"));
+}
+
 TEST(MegatronLayers, GetTheEvenLayoutAsAFix) {
   // 30 layers on 4 stages: 7 8 8 7.
   const std::string plan = "world_size: 4\nmodel: megatron-3.6b\nparallelism: {pp_size: 4}\n";

@@ -177,6 +177,7 @@ plan::TrainingConfig config_of(const Problem& problem, const Node& node) {
   config.assumed.clear();
   config.plan = {
       .tp = node.tp, .cp = node.cp, .dp = node.dp, .pp = node.pp, .ep = node.ep, .etp = node.etp};
+  config.plan.dispatcher = choose_dispatcher(problem, node.ep);
   choose(config.plan, 0, 0, problem);
   return config;
 }

@@ -293,7 +293,7 @@ class BruteForce {
     const plan::Offload offload = config.plan.offload;
     config.assumed.clear();
     config.plan = plan;
-    config.plan.dispatcher = dispatcher;
+    config.plan.dispatcher = plan.ep > 1 ? dispatcher : plan::Dispatcher::alltoall;
     config.plan.overlap = asked;
     config.plan.offload = offload;
     config.plan.overlap.param_gather = asked.param_gather && plan.zero > 0;

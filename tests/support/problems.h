@@ -193,7 +193,7 @@ inline search::Problem random_problem(Dice& dice) {
   config.plan.overlap = {dice.coin(), dice.coin(), dice.coin(), dice.coin()};
   Dice more = dice;  // leaves the numbers that follow, and so the seeds of tests, as they are
   config.plan.overlap.ep = more.coin();
-  config.plan.dispatcher = plan::Dispatcher(more.below(2));
+  config.plan.dispatcher = plan::Dispatcher(more.below(3));
   if (more.rarely())
     config.plan.offload = {
         .optimizer = more.coin() ? 1 : 0.5, .parameters = more.coin(), .activations = more.coin()};

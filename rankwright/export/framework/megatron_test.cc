@@ -48,6 +48,19 @@ TEST(MegatronExport, ZeroStage3_WritesMegatronFsdp) {
   EXPECT_THAT(text, HasSubstr("  --num-distributed-optimizer-instances 2\n"));  // 8 ranks / 4
 }
 
+TEST(MegatronExport, OldRelease_WritesItsOwnFlags) {
+  const std::string plan =
+      "model: qwen3-30b-a3b\ncluster: dgx-h100\nworld_size: 8\n"
+      "parallelism: {dp_size: 8, ep_size: 8, zero_stage: 1, dispatcher: deepep}\n";
+  const std::string newest = export_text(plan),
+                    old = export_text(plan + "software: {release: 0.15}\n");
+  EXPECT_THAT(newest, HasSubstr("  --moe-flex-dispatcher-backend deepep\n"));
+  EXPECT_THAT(old, HasSubstr("  --moe-token-dispatcher-type flex\n  --moe-enable-deepep\n"));
+  EXPECT_THAT(old, Not(HasSubstr("moe-flex-dispatcher-backend")));
+  EXPECT_THAT(export_text(plan + "software: {release: 0.10}\n"),
+              Not(HasSubstr("--moe-permute-fusion")));
+}
+
 TEST(MegatronExport, DeepSeekV3_WritesLatentAttentionAndLayerPattern) {
   const std::string text = export_text(
       "model: deepseek-v3\ncluster: dgx-h100 x 64\n"

@@ -76,6 +76,7 @@ struct Draft {
   std::optional<rules::Target> target;
   std::optional<plan::Software> framework;
   std::optional<plan::AttentionKernel> attention;
+  std::optional<std::string_view> release;  // of the framework, one of plan::release_names()
   std::optional<plan::Launch> launch;
   std::optional<plan::ExpertKernel> expert_kernel;
   std::optional<bool> fused_permute;

@@ -288,6 +288,11 @@ void read_framework(Reading& r, const YamlNode& node) {
     r.draft.framework = plan::frameworks()[*index];
 }
 
+void read_release(Reading& r, const YamlNode& node) {
+  if (const std::optional<std::size_t> index = r.fields.one_of(node, plan::release_names()))
+    r.draft.release = plan::release_names()[*index];
+}
+
 void read_target(Reading& r, const YamlNode& node) {
   std::vector<std::string_view> names{"any"};
   for (const rules::TargetRow& row : rules::targets()) names.push_back(row.name);
@@ -718,6 +723,11 @@ constexpr KeyRow kKeys[] = {
       "The framework or launcher that the plan is for.",
       "check and report apply its rules, plan searches layouts that it can run, export writes its "
       "files."},
+    {{"software.release", "0.10 to 0.19 of megatron-core, 25.09 to 26.08 of nemo, 2021 or 2024",
+      "the newest", "Release of the framework. A year names a dated framework row.",
+      "Older releases have slower ways to send tokens to experts, and plan does not use what they "
+      "lack."},
+     read_release},
      read_target},
     {{"software.attention", "unfused, flash1, flash2 or fused", "the framework's default",
       "Attention kernel; fused is cuDNN's or FlashAttention-3.",

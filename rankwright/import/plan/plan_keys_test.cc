@@ -133,6 +133,7 @@ const Example kExamples[] = {
     {"software.framework", "torchtitan",
      [](const Draft& d) { return d.framework && d.framework->name == "torchtitan"; }},
     {"software.target", "torchtitan", is<&Draft::target, rules::Target::torchtitan>},
+    {"software.release", "0.14", [](const Draft& d) { return d.release == "0.14"; }},
     {"software.attention", "flash2", is<&Draft::attention, plan::AttentionKernel::flash2>},
     {"software.launch", "graphs", is<&Draft::launch, plan::Launch::graphs>},
     {"software.expert_kernel", "fused", is<&Draft::expert_kernel, plan::ExpertKernel::fused>},

@@ -75,6 +75,7 @@ constexpr GroundRow kGrounds[] = {
     {"RW0527", {kBatch, kWorld, kMicroBatch, kPp, kChunks}},
     {"RW0532", {kSequence, kTp, kCp}},
     {"RW0533", {"model", kTp, kEp, kEtp}},
+    {"RW0534", {"model"}},
     {"RW0535", {"model", kTp, kCp}},
     {"RW0537", {"model", kPp}},
     {"RW0538", {"model", kPp}},

@@ -32,6 +32,7 @@ constexpr KeyOption kKeyOptions[] = {
     {"offload-parameters", "parallelism.offload.parameters"},
     {"offload-activations", "parallelism.offload.activations"},
     {"framework", "software.framework"},
+    {"framework-release", "software.release"},
     {"attention", "software.attention"},
     {"launch", "software.launch"},
     {"loss", "software.loss"},

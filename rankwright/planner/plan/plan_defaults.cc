@@ -50,6 +50,7 @@ importer::Draft without_plan(const importer::Draft& d) {
   bare.expert_capacity = d.expert_capacity;
   bare.target = d.target;
   bare.framework = d.framework;
+  bare.release = d.release;
   bare.attention = d.attention;
   bare.launch = d.launch;
   bare.expert_kernel = d.expert_kernel;
@@ -73,6 +74,14 @@ void follow_target(importer::Draft& draft, rules::Target target,
   draft.framework = importer::find_software(target);
   if (draft.framework)
     assumed.push_back({"software.framework", std::string(draft.framework->name), "as the target"});
+}
+
+/// Returns whether the framework's release and the devices have HybridEP, which needs Hopper or
+/// Blackwell.
+bool runs_hybridep(const plan::TrainingConfig& config) {
+  const cluster::Device& device = config.cluster.device;
+  return config.model.sparse() && config.software.expert_features.hybridep &&
+         (device.generation == "hopper" || device.generation == "blackwell");
 }
 
 }  // namespace
@@ -130,14 +139,19 @@ search::Problem open_problem(plan::TrainingConfig config, const importer::Draft&
                          .tp = stated.overlap_tp.value_or(false),
                          .pp = stated.overlap_pp.value_or(false),
                          .ep = stated.overlap_ep.value_or(false)};
-  config.plan.dispatcher = stated.dispatcher.value_or(plan::Dispatcher::alltoall);
+  // If no dispatcher is stated, tokens are sent with the newest one of the framework's release.
+  const bool megatron = !stated.dispatcher && rules::allows_megatron(limits.target);
+  const bool hybrid = megatron && runs_hybridep(config);
+  const bool per_node = megatron && !hybrid && config.software.expert_features.deepep;
+  config.plan.dispatcher =
+      stated.dispatcher.value_or(hybrid ? plan::Dispatcher::hybridep : plan::Dispatcher::alltoall);
   search::Problem open = make_problem(std::move(config), limits);
   // Its default attention, FlexAttention, gathers keys and values.
   if (limits.target == rules::Target::torchtitan && !limits.cp_comm)
     open.limits.cp_comm = plan::CpComm::all_gather;
   if (offload.parameters) open.limits.zero.min = std::max<i64>(3, open.limits.zero.min);
   open.overlap_chunks = !stated.overlap_pp;
-  open.dispatch_per_node = !stated.dispatcher && rules::allows_megatron(limits.target);
+  open.dispatch_per_node = per_node;
   return open;
 }
 

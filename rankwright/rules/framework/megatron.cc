@@ -142,6 +142,41 @@ bool has_invalid_ep_overlap(const plan::TrainingConfig& s) {
           (s.plan.pp > 1 && s.plan.virtual_stages == 1));
 }
 
+/// A setting that the framework's release may not have.
+struct ReleaseSetting {
+  bool plan::ExpertFeatures::*feature;
+  bool (*uses)(const plan::TrainingConfig&);
+  std::string_view key, value, instead;
+};
+constexpr ReleaseSetting kReleaseSettings[] = {
+    {&plan::ExpertFeatures::deepep,
+     [](const plan::TrainingConfig& s) { return s.plan.dispatcher == plan::Dispatcher::deepep; },
+     "parallelism.dispatcher", "deepep", "alltoall"},
+    {&plan::ExpertFeatures::hybridep,
+     [](const plan::TrainingConfig& s) { return s.plan.dispatcher == plan::Dispatcher::hybridep; },
+     "parallelism.dispatcher", "hybridep", "alltoall"},
+    {&plan::ExpertFeatures::overlap,
+     [](const plan::TrainingConfig& s) { return s.plan.overlap.ep; }, "parallelism.overlap.ep",
+     "true", "false"},
+    {&plan::ExpertFeatures::fused,
+     [](const plan::TrainingConfig& s) {
+       return s.model.sparse() && s.software.experts == plan::ExpertKernel::fused;
+     },
+     "software.expert_kernel", "fused", "grouped"},
+};
+
+/// Returns the first setting that the stated release does not have; nullptr if it has all.
+const ReleaseSetting* find_missing_in_release(const plan::TrainingConfig& s) {
+  if (s.software.release.empty()) return nullptr;
+  for (const ReleaseSetting& one : kReleaseSettings)
+    if (one.uses(s) && !(s.software.expert_features.*one.feature)) return &one;
+  return nullptr;
+}
+
+bool lacks_in_release(const plan::TrainingConfig& s) {
+  return find_missing_in_release(s) != nullptr;
+}
+
 bool lacks_grouped_experts(const plan::TrainingConfig& s) {
   return !s.model.sparse() || s.software.experts == plan::ExpertKernel::sequential;
 }
@@ -292,6 +327,14 @@ Finding describe_ep_overlap(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("overlap.ep with {}", why),
           .key = "parallelism.overlap.ep",
           .fix = first_fix(s, has_invalid_ep_overlap, kFaults, {Change(s).overlap_ep(false)})};
+}
+
+Finding describe_release(const plan::TrainingConfig& s) {
+  const ReleaseSetting& missing = *find_missing_in_release(s);
+  return {.detail = fmt::format("{} {} does not have {}: {}", s.software.name, s.software.release,
+                                missing.key, missing.value),
+          .key = std::string(missing.key),
+          .hint = fmt::format("{}: {}", missing.key, missing.instead)};
 }
 
 Finding describe_modules(const plan::TrainingConfig& s) {
@@ -695,6 +738,21 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<has_unsupported_modules, describe_modules>,
      has_unsupported_modules},
+    {{"RW0534", Severity::error, "this release of the framework lacks a setting of the plan",
+      "DeepEP came with Megatron Core 0.12, overlapped dispatch and combine with 0.14, HybridEP "
+      "with 0.16, and fused kernels of experts with 0.18. NeMo containers have them since 25.09, "
+      "HybridEP since 25.11 and fused kernels since 26.06.",
+      "Remove the setting, or use a newer software.release.",
+      "Megatron-LM core/transformer/transformer_config.py at the tags of its releases; "
+      "Megatron-Bridge docs/releases/software-versions.md",
+      "world_size: 16\n"
+      "model: qwen3-30b-a3b\n"
+      "parallelism: {tp_size: 1, dp_size: 16, ep_size: 8, dispatcher: hybridep}\n"
+      "software: {release: 0.14}\n"},
+     Target::megatron,
+     kWithoutViolations,
+     when<lacks_in_release, describe_release>,
+     lacks_in_release},
 };
 
 }  // namespace
