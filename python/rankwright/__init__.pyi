@@ -169,6 +169,7 @@ def plan(
     overlap_tp: bool | None = None,
     overlap_pp: bool | None = None,
     overlap_ep: bool | None = None,
+    overlap_wgrad: bool | None = None,
     tp: int | None = None,
     max_tp: int | None = None,
     no_tp: bool = False,
@@ -249,8 +250,8 @@ def check(
     offload_parameters: bool | None = None,
     offload_activations: bool | None = None,
     framework: str | None = None,
-    attention: str | None = None,
     framework_release: str | None = None,
+    attention: str | None = None,
     launch: str | None = None,
     loss: str | None = None,
     tuned: bool | None = None,
@@ -259,6 +260,7 @@ def check(
     overlap_tp: bool | None = None,
     overlap_pp: bool | None = None,
     overlap_ep: bool | None = None,
+    overlap_wgrad: bool | None = None,
     dispatcher: str | None = None,
 ) -> Checked: ...
 def explain(
@@ -308,9 +310,9 @@ def explain(
     offload_parameters: bool | None = None,
     offload_activations: bool | None = None,
     framework: str | None = None,
+    framework_release: str | None = None,
     attention: str | None = None,
     launch: str | None = None,
-    framework_release: str | None = None,
     loss: str | None = None,
     tuned: bool | None = None,
     overlap_grad_reduce: bool | None = None,
@@ -318,6 +320,7 @@ def explain(
     overlap_tp: bool | None = None,
     overlap_pp: bool | None = None,
     overlap_ep: bool | None = None,
+    overlap_wgrad: bool | None = None,
     dispatcher: str | None = None,
 ) -> Explained: ...
 def compare(
@@ -371,16 +374,17 @@ def report(
     offload_parameters: bool | None = None,
     offload_activations: bool | None = None,
     framework: str | None = None,
+    framework_release: str | None = None,
     attention: str | None = None,
     launch: str | None = None,
     loss: str | None = None,
-    framework_release: str | None = None,
     tuned: bool | None = None,
     overlap_grad_reduce: bool | None = None,
     overlap_param_gather: bool | None = None,
     overlap_tp: bool | None = None,
     overlap_pp: bool | None = None,
     overlap_ep: bool | None = None,
+    overlap_wgrad: bool | None = None,
     dispatcher: str | None = None,
 ) -> Report: ...
 def export(

@@ -73,7 +73,7 @@ JOB = (
     "base_dtype", "frozen", "offload_optimizer", "offload_parameters", "offload_activations", "framework",
     "framework_release",
     "attention", "launch", "loss", "tuned", "overlap_grad_reduce", "overlap_param_gather",
-    "overlap_tp", "overlap_pp", "overlap_ep", "dispatcher",
+    "overlap_tp", "overlap_pp", "overlap_ep", "overlap_wgrad", "dispatcher",
 )  # fmt: skip
 
 

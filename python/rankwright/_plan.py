@@ -44,6 +44,7 @@ def plan(
     overlap_tp=None,
     overlap_pp=None,
     overlap_ep=None,
+    overlap_wgrad=None,
     tp=None,
     max_tp=None,
     no_tp=False,

@@ -54,6 +54,7 @@ def check(
     overlap_tp=None,
     overlap_pp=None,
     overlap_ep=None,
+    overlap_wgrad=None,
     dispatcher=None,
 ):
     """Checks a plan for errors, performance problems and missing settings.
@@ -124,8 +125,8 @@ def explain(
     offload_parameters=None,
     offload_activations=None,
     framework=None,
-    attention=None,
     framework_release=None,
+    attention=None,
     launch=None,
     loss=None,
     tuned=None,
@@ -134,6 +135,7 @@ def explain(
     overlap_tp=None,
     overlap_pp=None,
     overlap_ep=None,
+    overlap_wgrad=None,
     dispatcher=None,
 ):
     """Explains a plan: its step time, memory and communication.
@@ -254,9 +256,9 @@ def report(
     offload_parameters=None,
     offload_activations=None,
     framework=None,
+    framework_release=None,
     attention=None,
     launch=None,
-    framework_release=None,
     loss=None,
     tuned=None,
     overlap_grad_reduce=None,
@@ -264,6 +266,7 @@ def report(
     overlap_tp=None,
     overlap_pp=None,
     overlap_ep=None,
+    overlap_wgrad=None,
     dispatcher=None,
 ):
     """Returns an interactive report of a plan with alternatives; `search=False` omits them.

@@ -569,6 +569,28 @@ TEST(LayerTime, OverlapHidesNoMoreExchangeThanThereIsComputation) {
   EXPECT_GT(t.forward.ep.exposed, t.forward.ep.overlapped);
 }
 
+TEST(LayerTime, DelayedWeightGradientsHideMoreOfTheDispatchBackward) {
+  // The experts compute much longer than attention, and an exchange takes a fifth longer than their
+  // forward: undelayed, the dispatch's backward outlasts it.
+  model::Layer layer = sample::sparse_layer();
+  layer.ffn.expert_width = 65536;
+  rankwright::plan::TrainingConfig config = sparse({.dp = 16, .ep = 16});
+  config.plan.overlap.ep = true;
+  const cluster::Calibration& c = catalog::get_calibration();
+  const auto find_hidden = [&](bool delayed) {
+    config.plan.overlap.wgrad = delayed;
+    return time_of(config, layer, c);
+  };
+  const LayerTime fast = find_hidden(false);
+  const Seconds forward = fast.forward.matmul + fast.forward.elementwise + fast.forward.permute;
+  const double slower = 1.2 * (forward / (0.5 * fast.forward.ep.overlapped));
+  ASSERT_GT(slower, 1);
+  for (cluster::Level& level : config.cluster.levels) level.bandwidth = level.bandwidth / slower;
+  const LayerTime plain = find_hidden(false), delayed = find_hidden(true);
+  EXPECT_GT(delayed.input.ep.overlapped, 1.1 * plain.input.ep.overlapped);
+  EXPECT_EQ(delayed.weight.matmul, plain.weight.matmul);
+}
+
 TEST(LayerTime, QueryKeyNormsReadAndWriteTheirInputs) {
   // 2,048 tokens, queries 1,024 and keys 256: 4 bytes per element forward, 6 backward.
   model::Layer layer = sample::dense_layer();

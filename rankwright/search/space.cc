@@ -316,7 +316,12 @@ void choose(plan::Plan& plan, int zero, i64 size, const Problem& problem) {
                   .param_gather = asked.param_gather && zero > 0,
                   .tp = asked.tp && plan.tp > 1 && plan.sequence_parallel,
                   .pp = problem.overlap_chunks ? plan.virtual_stages > 1 : asked.pp,
-                  .ep = asked.ep && plan.ep > 1};
+                  .ep = asked.ep && plan.ep > 1,
+                  .wgrad = asked.ep && asked.wgrad && plan.ep > 1};
+}
+
+plan::Dispatcher choose_dispatcher(const Problem& problem, i64 ep) {
+  return ep > 1 ? problem.config.plan.dispatcher : plan::Dispatcher::alltoall;
 }
 
 }  // namespace rankwright::search

@@ -122,6 +122,7 @@ inline plan::TrainingConfig random_config() {
   config.plan.microbatch_group = one_of({0, 0, 4, 8});
   const bool exchange = config.plan.ep > 1;  // else no tokens are sent
   config.plan.overlap = {coin(), coin(), coin(), coin(), exchange && coin()};
+  if (config.plan.overlap.ep) config.plan.overlap.wgrad = coin();
   if (exchange) config.plan.dispatcher = plan::Dispatcher(one_of({0, 1}));
   config.plan.placement = random_placement(config.world, config.cluster.host_devices);
   config.software = random_software();

@@ -204,7 +204,8 @@ inline search::Problem random_problem(Dice& dice) {
                           .end = more.below(config.model.layers() + 1),
                           .head = more.coin()});
   search::Problem made = search::make_problem(std::move(config));
-  made.dispatch_per_node = more.coin();
+  made.dispatch_per_node = more.coin() && made.config.plan.dispatcher != plan::Dispatcher::hybridep;
+  made.config.plan.overlap.wgrad = more.coin();
   made.overlap_chunks = dice.coin();
   if (dice.below(3) == 0) made.limits.target = rules::Target(1 + dice.below(4));
   return made;

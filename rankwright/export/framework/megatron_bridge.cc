@@ -77,6 +77,11 @@ std::string write_comm_overlap(const plan::Plan& p) {
       "batch_p2p_comm={},\n        overlap_grad_reduce={},\n        overlap_param_gather={},\n",
       flag(sends), flag(p.pp > 1 && !sends), flag(p.overlap.grad_reduce),
       flag(p.overlap.param_gather));
+  if (p.overlap.ep)
+    text += fmt::format(
+        "        overlap_moe_expert_parallel_comm=True,\n        delay_wgrad_compute={},\n",
+        flag(p.overlap.wgrad));
+  return text + "    )";
 }
 
 std::string write_layout(const plan::TrainingConfig& s) {

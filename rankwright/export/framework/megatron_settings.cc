@@ -34,6 +34,7 @@ constexpr std::string_view kMegatronStates[] = {"parallelism.tp_size",
                                                 "parallelism.overlap.tp",
                                                 "parallelism.overlap.pp",
                                                 "parallelism.overlap.ep",
+                                                "parallelism.overlap.wgrad",
                                                 "parallelism.offload.optimizer",
                                                 "parallelism.dispatcher",
                                                 "model",
@@ -106,6 +107,7 @@ void add_experts(const plan::TrainingConfig& s, Settings& out) {
     out.on("moe-pad-expert-input-to-capacity");
   }
   out.on("overlap-moe-expert-parallel-comm", s.plan.overlap.ep);
+  out.on("delay-wgrad-compute", s.plan.overlap.wgrad);
 }
 
 void add_data_parallel(const plan::TrainingConfig& s, Settings& out) {

@@ -48,6 +48,16 @@ TEST(MegatronExport, ZeroStage3_WritesMegatronFsdp) {
   EXPECT_THAT(text, HasSubstr("  --num-distributed-optimizer-instances 2\n"));  // 8 ranks / 4
 }
 
+TEST(MegatronExport, OverlappedExperts_DelayWeightGradientsOnSeveralQueues) {
+  const std::string text = export_text(
+      "model: qwen3-30b-a3b\ncluster: dgx-h100\nworld_size: 8\n"
+      "parallelism: {tp_size: 2, dp_size: 4, ep_size: 4, zero_stage: 1, dispatcher: hybridep, "
+      "overlap: {ep: true, wgrad: true}}\n");
+  EXPECT_THAT(text, HasSubstr("export CUDA_DEVICE_MAX_CONNECTIONS=32\n"));
+  EXPECT_THAT(text, HasSubstr("  --moe-flex-dispatcher-backend hybridep\n"));
+  EXPECT_THAT(text, HasSubstr("  --overlap-moe-expert-parallel-comm\n  --delay-wgrad-compute\n"));
+}
+
 TEST(MegatronExport, OldRelease_WritesItsOwnFlags) {
   const std::string plan =
       "model: qwen3-30b-a3b\ncluster: dgx-h100\nworld_size: 8\n"

@@ -229,7 +229,8 @@ void DraftResolver::layout() {
                   .param_gather = draft_.overlap_param.value_or(plan.zero >= 1),
                   .tp = draft_.overlap_tp.value_or(false),
                   .pp = draft_.overlap_pp.value_or(plan.virtual_stages > 1),
-                  .ep = draft_.overlap_ep.value_or(false)};
+                  .ep = draft_.overlap_ep.value_or(false),
+                  .wgrad = draft_.overlap_wgrad.value_or(false)};
   plan.offload = {.optimizer = draft_.offload_optimizer.value_or(0),
                   .parameters = draft_.offload_parameters.value_or(false),
                   .activations = draft_.offload_activations.value_or(false)};
@@ -242,8 +243,8 @@ void DraftResolver::software() {
   const bool by_target = &usual != &plan::frameworks().front();
   software = or_assume(draft_.framework, "software.framework", usual, std::string(usual.name),
                        by_target ? "as the target" : "");
-  software.attention = draft_.attention.value_or(software.attention);
   software = in_release(std::move(software), draft_.release);
+  software.attention = draft_.attention.value_or(software.attention);
   software.launch = draft_.launch.value_or(software.launch);
   software.experts = draft_.expert_kernel.value_or(software.experts);
   software.fused_permute = draft_.fused_permute.value_or(software.fused_permute);

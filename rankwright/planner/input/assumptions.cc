@@ -89,6 +89,7 @@ constexpr GroundRow kGrounds[] = {
     {"RW0560", {"model", kCp}},
     {"RW0561", {"model", kTp}},
     {"RW0565", {kBatch, kWorld, kMicroBatch, kPp}},
+    {"RW0574", {"model"}},
     {"RW0579", {"model", kSequence}},
     {"RW0580", {"model"}},
     {"RW0582", {"model", kEp}},

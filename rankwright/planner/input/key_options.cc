@@ -42,6 +42,7 @@ constexpr KeyOption kKeyOptions[] = {
     {"overlap-tp", "parallelism.overlap.tp"},
     {"overlap-pp", "parallelism.overlap.pp"},
     {"overlap-ep", "parallelism.overlap.ep"},
+    {"overlap-wgrad", "parallelism.overlap.wgrad"},
     {"dispatcher", "parallelism.dispatcher"},
 };
 

@@ -22,6 +22,7 @@ importer::Draft without_plan(const importer::Draft& d) {
   bare.overlap_tp = d.overlap_tp;
   bare.overlap_pp = d.overlap_pp;
   bare.overlap_ep = d.overlap_ep;
+  bare.overlap_wgrad = d.overlap_wgrad;
   bare.dispatcher = d.dispatcher;
   bare.offload_optimizer = d.offload_optimizer;
   bare.offload_parameters = d.offload_parameters;
@@ -138,7 +139,8 @@ search::Problem open_problem(plan::TrainingConfig config, const importer::Draft&
                          .param_gather = stated.overlap_param.value_or(true),
                          .tp = stated.overlap_tp.value_or(false),
                          .pp = stated.overlap_pp.value_or(false),
-                         .ep = stated.overlap_ep.value_or(false)};
+                         .ep = stated.overlap_ep.value_or(false),
+                         .wgrad = stated.overlap_wgrad.value_or(false)};
   // If no dispatcher is stated, tokens are sent with the newest one of the framework's release.
   const bool megatron = !stated.dispatcher && rules::allows_megatron(limits.target);
   const bool hybrid = megatron && runs_hybridep(config);

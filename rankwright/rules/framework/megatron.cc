@@ -121,7 +121,8 @@ bool is_before_blackwell(const cluster::Device& device) {
 }
 
 bool needs_one_connection(const plan::TrainingConfig& s) {
-  return (s.plan.tp > 1 || s.plan.cp > 1) && !uses_fsdp(s) && is_before_blackwell(s.cluster.device);
+  return (s.plan.tp > 1 || s.plan.cp > 1) && !uses_fsdp(s) && !s.plan.overlap.ep &&
+         is_before_blackwell(s.cluster.device);
 }
 
 /// Megatron-FSDP wants many queues to the device, tp and cp want one.
@@ -140,6 +141,18 @@ bool has_invalid_ep_overlap(const plan::TrainingConfig& s) {
          (s.plan.ep == 1 || s.plan.recompute == plan::Recompute::full || recomputes_experts(s) ||
           s.job.param_dtype == plan::Dtype::fp32 || s.model.mtp_layers > 1 ||
           (s.plan.pp > 1 && s.plan.virtual_stages == 1));
+}
+
+/// CUDA graphs of attention cannot compute delayed gradients of its biases while gradients are
+/// reduced.
+bool captures_biased_attention(const plan::TrainingConfig& s) {
+  const model::Attention& attention = s.model.layer(0).attention;
+  return s.software.launch == plan::Launch::partial_graphs && s.plan.overlap.grad_reduce &&
+         (attention.qkv_bias || attention.out_bias);
+}
+
+bool has_invalid_wgrad_delay(const plan::TrainingConfig& s) {
+  return s.plan.overlap.wgrad && (!s.plan.overlap.ep || captures_biased_attention(s));
 }
 
 /// A setting that the framework's release may not have.
@@ -327,6 +340,14 @@ Finding describe_ep_overlap(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("overlap.ep with {}", why),
           .key = "parallelism.overlap.ep",
           .fix = first_fix(s, has_invalid_ep_overlap, kFaults, {Change(s).overlap_ep(false)})};
+}
+
+Finding describe_wgrad_delay(const plan::TrainingConfig& s) {
+  return {.detail = s.plan.overlap.ep ? "overlap.wgrad with CUDA graphs of attention with biases"
+                                      : "overlap.wgrad without overlap.ep",
+          .key = "parallelism.overlap.wgrad",
+          .fix = first_fix(s, has_invalid_wgrad_delay, kFaults,
+                           {Change(s).overlap_ep(true), Change(s).overlap_wgrad(false)})};
 }
 
 Finding describe_release(const plan::TrainingConfig& s) {
@@ -753,6 +774,20 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<lacks_in_release, describe_release>,
      lacks_in_release},
+    {{"RW0574", Severity::error, "Megatron-LM cannot delay weight gradients here",
+      "--delay-wgrad-compute moves weight gradients beside the dispatch and combine of another "
+      "micro-batch. Megatron-LM requires --overlap-moe-expert-parallel-comm with it, and refuses "
+      "CUDA graphs of attention with biases while gradient reduction overlaps.",
+      "Set overlap.ep: true, or overlap.wgrad: false.",
+      "Megatron-LM core/transformer/transformer_config.py and training/arguments.py, "
+      "delay_wgrad_compute",
+      "world_size: 16\n"
+      "model: qwen3-30b-a3b\n"
+      "parallelism: {tp_size: 1, dp_size: 16, ep_size: 8, overlap: {wgrad: true}}\n"},
+     Target::megatron,
+     kWithoutViolations,
+     when<has_invalid_wgrad_delay, describe_wgrad_delay>,
+     has_invalid_wgrad_delay},
 };
 
 }  // namespace
