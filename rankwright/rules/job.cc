@@ -100,7 +100,7 @@ Finding describe_unknown_release(const plan::TrainingConfig& s) {
     if (find_release(s.software, name)) known.push_back(name);
   return {.detail = fmt::format("{} has no release {}", s.software.name, s.software.release),
           .key = "software.release",
-          .hint = known.empty() ? fmt::format("{} has one state; remove the key", s.software.name)
+          .hint = known.empty() ? fmt::format("remove release: {} has only one", s.software.name)
                                 : fmt::format("known are {}", fmt::join(known, ", "))};
 }
 

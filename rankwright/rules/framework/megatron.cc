@@ -159,23 +159,23 @@ bool has_invalid_wgrad_delay(const plan::TrainingConfig& s) {
 struct ReleaseSetting {
   bool plan::ExpertFeatures::*feature;
   bool (*uses)(const plan::TrainingConfig&);
-  std::string_view key, value, instead;
+  std::string_view key, setting, instead;
 };
 constexpr ReleaseSetting kReleaseSettings[] = {
     {&plan::ExpertFeatures::deepep,
      [](const plan::TrainingConfig& s) { return s.plan.dispatcher == plan::Dispatcher::deepep; },
-     "parallelism.dispatcher", "deepep", "alltoall"},
+     "parallelism.dispatcher", "dispatcher: deepep", "dispatcher: alltoall"},
     {&plan::ExpertFeatures::hybridep,
      [](const plan::TrainingConfig& s) { return s.plan.dispatcher == plan::Dispatcher::hybridep; },
-     "parallelism.dispatcher", "hybridep", "alltoall"},
+     "parallelism.dispatcher", "dispatcher: hybridep", "dispatcher: alltoall"},
     {&plan::ExpertFeatures::overlap,
      [](const plan::TrainingConfig& s) { return s.plan.overlap.ep; }, "parallelism.overlap.ep",
-     "true", "false"},
+     "overlap: {ep: true}", "overlap: {ep: false}"},
     {&plan::ExpertFeatures::fused,
      [](const plan::TrainingConfig& s) {
        return s.model.sparse() && s.software.experts == plan::ExpertKernel::fused;
      },
-     "software.expert_kernel", "fused", "grouped"},
+     "software.expert_kernel", "expert_kernel: fused", "expert_kernel: grouped"},
 };
 
 /// Returns the first setting that the stated release does not have; nullptr if it has all.
@@ -352,10 +352,10 @@ Finding describe_wgrad_delay(const plan::TrainingConfig& s) {
 
 Finding describe_release(const plan::TrainingConfig& s) {
   const ReleaseSetting& missing = *find_missing_in_release(s);
-  return {.detail = fmt::format("{} {} does not have {}: {}", s.software.name, s.software.release,
-                                missing.key, missing.value),
+  return {.detail = fmt::format("{} {} does not have {}", s.software.name, s.software.release,
+                                missing.setting),
           .key = std::string(missing.key),
-          .hint = fmt::format("{}: {}", missing.key, missing.instead)};
+          .hint = std::string(missing.instead)};
 }
 
 Finding describe_modules(const plan::TrainingConfig& s) {
