@@ -161,6 +161,7 @@ def plan(
     offload_nvme: str | None = None,
     offload_nvme_path: str | None = None,
     framework: str | None = None,
+    framework_release: str | None = None,
     attention: str | None = None,
     launch: str | None = None,
     loss: str | None = None,
@@ -170,6 +171,7 @@ def plan(
     overlap_tp: bool | None = None,
     overlap_pp: bool | None = None,
     overlap_ep: bool | None = None,
+    overlap_wgrad: bool | None = None,
     tp: int | None = None,
     max_tp: int | None = None,
     no_tp: bool = False,
@@ -252,6 +254,7 @@ def check(
     offload_nvme: str | None = None,
     offload_nvme_path: str | None = None,
     framework: str | None = None,
+    framework_release: str | None = None,
     attention: str | None = None,
     launch: str | None = None,
     loss: str | None = None,
@@ -261,6 +264,7 @@ def check(
     overlap_tp: bool | None = None,
     overlap_pp: bool | None = None,
     overlap_ep: bool | None = None,
+    overlap_wgrad: bool | None = None,
     dispatcher: str | None = None,
 ) -> Checked: ...
 def explain(
@@ -312,6 +316,7 @@ def explain(
     offload_nvme: str | None = None,
     offload_nvme_path: str | None = None,
     framework: str | None = None,
+    framework_release: str | None = None,
     attention: str | None = None,
     launch: str | None = None,
     loss: str | None = None,
@@ -321,6 +326,7 @@ def explain(
     overlap_tp: bool | None = None,
     overlap_pp: bool | None = None,
     overlap_ep: bool | None = None,
+    overlap_wgrad: bool | None = None,
     dispatcher: str | None = None,
 ) -> Explained: ...
 def compare(
@@ -376,6 +382,7 @@ def report(
     offload_nvme: str | None = None,
     offload_nvme_path: str | None = None,
     framework: str | None = None,
+    framework_release: str | None = None,
     attention: str | None = None,
     launch: str | None = None,
     loss: str | None = None,
@@ -385,6 +392,7 @@ def report(
     overlap_tp: bool | None = None,
     overlap_pp: bool | None = None,
     overlap_ep: bool | None = None,
+    overlap_wgrad: bool | None = None,
     dispatcher: str | None = None,
 ) -> Report: ...
 def export(

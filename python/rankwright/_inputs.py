@@ -71,9 +71,9 @@ JOB = (
     "images", "image_tokens",
     "method", "ref_model", "fp8_swiglu_input", "moment_dtype", "master_dtype", "lora", "lora_modules",
     "base_dtype", "frozen", "offload_optimizer", "offload_parameters", "offload_activations",
-    "offload_nvme", "offload_nvme_path", "framework",
+    "offload_nvme", "offload_nvme_path", "framework", "framework_release",
     "attention", "launch", "loss", "tuned", "overlap_grad_reduce", "overlap_param_gather",
-    "overlap_tp", "overlap_pp", "overlap_ep", "dispatcher",
+    "overlap_tp", "overlap_pp", "overlap_ep", "overlap_wgrad", "dispatcher",
 )  # fmt: skip
 
 

@@ -46,6 +46,7 @@ def check(
     offload_nvme=None,
     offload_nvme_path=None,
     framework=None,
+    framework_release=None,
     attention=None,
     launch=None,
     loss=None,
@@ -55,6 +56,7 @@ def check(
     overlap_tp=None,
     overlap_pp=None,
     overlap_ep=None,
+    overlap_wgrad=None,
     dispatcher=None,
 ):
     """Checks a plan for errors, performance problems and missing settings.
@@ -127,6 +129,7 @@ def explain(
     offload_nvme=None,
     offload_nvme_path=None,
     framework=None,
+    framework_release=None,
     attention=None,
     launch=None,
     loss=None,
@@ -136,6 +139,7 @@ def explain(
     overlap_tp=None,
     overlap_pp=None,
     overlap_ep=None,
+    overlap_wgrad=None,
     dispatcher=None,
 ):
     """Explains a plan: its step time, memory and communication.
@@ -258,6 +262,7 @@ def report(
     offload_nvme=None,
     offload_nvme_path=None,
     framework=None,
+    framework_release=None,
     attention=None,
     launch=None,
     loss=None,
@@ -267,6 +272,7 @@ def report(
     overlap_tp=None,
     overlap_pp=None,
     overlap_ep=None,
+    overlap_wgrad=None,
     dispatcher=None,
 ):
     """Returns an interactive report of a plan with alternatives; `search=False` omits them.

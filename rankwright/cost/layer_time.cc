@@ -390,20 +390,52 @@ Seconds smooth_max(Seconds work, Seconds floor) {
   return {std::cbrt(w * w * w + f * f * f)};
 }
 
-/// Exposes the part of overlapped exchanges that is longer than the layer's own computation,
-/// forward and backward together: the forward of one microbatch hides the exchanges of another's
-/// backward.
-void limit_overlap(LayerTime& time) {
+/// One half of a layer, attention or experts, in Megatron-LM's combined 1F1B: the backward of one
+/// microbatch, then the forward of another, each beside an exchange.
+struct OverlappedHalf {
+  Seconds input{}, weight{}, forward{};  // computation
+  Seconds ahead{};  // exchange that starts with the backward; the forward waits for it
+  Seconds back{};   // exchange of the backward's result; what follows the forward waits for it
+};
+struct ExposedHalf {
+  Seconds ahead{}, back{};
+};
+
+/// Returns what the exchanges add to the computation (L13). The second one starts when the
+/// gradients of inputs are known, if weight gradients are delayed, else after both.
+ExposedHalf expose_exchanges(const OverlappedHalf& half, bool delayed) {
+  const Seconds backward = half.input + half.weight;
+  const Seconds waited = std::max(backward, half.ahead);
+  const Seconds computed = waited + half.forward;
+  const Seconds sent = std::max(delayed ? half.input : backward, half.ahead) + half.back;
+  return {waited - backward, std::max(Seconds{}, sent - computed)};
+}
+
+/// Exposes what outlasts the computation beside it of overlapped exchanges: the combine and its
+/// backward beside attention, the dispatch and its backward beside the experts.
+void limit_overlap(LayerTime& time, const ExpertTime& experts, bool delayed) {
   const auto compute = [](const Pass& p) {
     return p.matmul + p.attention + p.elementwise + p.casts + p.permute;
   };
-  const Seconds hiding = compute(time.forward) + compute(time.input) + compute(time.weight);
-  const Seconds hidden = time.forward.ep.overlapped + time.input.ep.overlapped;
-  if (hidden <= hiding) return;
-  const double rest = hiding / hidden;  // of the hidden part, what stays hidden
-  for (CommTime* ep : {&time.forward.ep, &time.input.ep}) {
-    ep->exposed += (1 - rest) * ep->overlapped;
-    ep->overlapped = rest * ep->overlapped;
+  // A pass has two exchanges of equal size.
+  OverlappedHalf inside{.input = compute(experts.input),
+                        .weight = compute(experts.weight),
+                        .forward = compute(experts.forward),
+                        .ahead = 0.5 * time.forward.ep.overlapped,
+                        .back = 0.5 * time.input.ep.overlapped};
+  inside.input = std::min(inside.input, compute(time.input));  // frozen layers have less
+  inside.weight = std::min(inside.weight, compute(time.weight));
+  const OverlappedHalf outside{.input = compute(time.input) - inside.input,
+                               .weight = compute(time.weight) - inside.weight,
+                               .forward = compute(time.forward) - inside.forward,
+                               .ahead = inside.ahead,
+                               .back = inside.back};
+  for (const OverlappedHalf& half : {inside, outside}) {
+    const ExposedHalf exposed = expose_exchanges(half, delayed);
+    time.forward.ep.exposed += exposed.ahead;
+    time.forward.ep.overlapped = time.forward.ep.overlapped - exposed.ahead;
+    time.input.ep.exposed += exposed.back;
+    time.input.ep.overlapped = time.input.ep.overlapped - exposed.back;
   }
 }
 
@@ -612,8 +644,9 @@ LayerTime estimate_layer_time(const plan::TrainingConfig& config, const model::L
            .norms = w.stream(blocks * kNorms * w.hidden * w.kept),
            .gathers = {.tp = around.gathers, .cp = cp.gathers}};
   if (shape.up.count > 0) parts.up = w.matmuls(shape.up, w.tokens).forward;
+  ExpertTime experts;
   if (layer.ffn.sparse()) {
-    const ExpertTime experts = estimate_expert_time(w, layer.ffn);
+    experts = estimate_expert_time(w, layer.ffn);
     parts.activation = experts.activation;
     parts.experts = experts.forward;
     parts.shared = experts.shared;
@@ -641,7 +674,8 @@ LayerTime estimate_layer_time(const plan::TrainingConfig& config, const model::L
   const plan::Share share =
       config.job.frozen() ? count_layer_share(config.model, layer, config.plan) : plan::Share{};
   freeze(time, w, layer, double(share.total()));
-  if (config.plan.overlap.ep) limit_overlap(time);
+  if (config.plan.overlap.ep && layer.ffn.sparse())
+    limit_overlap(time, experts, config.plan.overlap.wgrad);
   add_launches(time, rates, blocks * (layer.ffn.sparse() ? count_launches(w) : 1));
   time.recompute(config.plan);
   return time;

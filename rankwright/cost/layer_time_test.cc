@@ -586,6 +586,37 @@ TEST(LayerTime, OverlapHidesNoMoreExchangeThanThereIsComputation) {
   EXPECT_GT(t.forward.ep.exposed, t.forward.ep.overlapped);
 }
 
+TEST(LayerTime, DelayedWeightGradientsHideMoreOfTheDispatchBackward) {
+  // The experts compute much longer than attention, and an exchange takes a fifth longer than their
+  // forward: undelayed, the dispatch's backward outlasts it.
+  model::Layer layer = sample::sparse_layer();
+  layer.ffn.expert_width = 65536;
+  rankwright::plan::TrainingConfig config = sparse({.dp = 16, .ep = 16});
+  config.plan.overlap.ep = true;
+  const cluster::Calibration& c = catalog::get_calibration();
+  const auto find_hidden = [&](bool delayed) {
+    config.plan.overlap.wgrad = delayed;
+    return time_of(config, layer, c);
+  };
+  const auto slow_down = [&](double times) {
+    for (cluster::Level& level : config.cluster.levels) level.bandwidth = level.bandwidth / times;
+  };
+  const auto exchange = [&](const LayerTime& time) {  // its overlapped part
+    return 0.5 * (1 - c[cluster::Constant::ep_shown]) *
+           (time.forward.ep.exposed + time.forward.ep.overlapped);
+  };
+  const LayerTime fast = find_hidden(false);
+  const Seconds forward = fast.forward.matmul + fast.forward.elementwise + fast.forward.permute;
+  slow_down(2);  // a part of the exchange does not depend on bandwidth
+  const Seconds varies = exchange(find_hidden(false)) - exchange(fast);
+  slow_down(0.5 * (1 + (1.2 * forward - exchange(fast)) / varies));
+  ASSERT_GT(exchange(find_hidden(false)), forward);
+  ASSERT_LT(exchange(find_hidden(false)), 1.5 * forward);  // the backward takes longer
+  const LayerTime plain = find_hidden(false), delayed = find_hidden(true);
+  EXPECT_GT(delayed.input.ep.overlapped, 1.1 * plain.input.ep.overlapped);
+  EXPECT_EQ(delayed.weight.matmul, plain.weight.matmul);
+}
+
 TEST(LayerTime, QueryKeyNormsReadAndWriteTheirInputs) {
   // 2,048 tokens, queries 1,024 and keys 256: 4 bytes per element forward, 6 backward.
   model::Layer layer = sample::dense_layer();

@@ -118,7 +118,8 @@ TEST(StepTime, OnlyTheOverlapOfExpertsHidesTheirTraffic) {
   // microbatches are 128 all-to-alls. Overlapped sends do not change them; `overlap.ep` exposes
   // `ep_shown`.
   model::Layer layer = sample::sparse_layer();
-  layer.ffn.expert_width = 8192;  // computes longer than it exchanges
+  layer.ffn.expert_width = 8192;  // both halves of the layer compute longer than they exchange
+  layer.attention.heads *= 64;
   rankwright::plan::TrainingConfig config =
       sample::timed(sample::config_of(sample::model_of({{8, layer}}), {.dp = 8, .ep = 8}));
   const cluster::Calibration& c = catalog::get_calibration();

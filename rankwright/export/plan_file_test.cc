@@ -336,12 +336,17 @@ TEST(PlanYaml, ConfigThatSetsEveryKey_WritesEveryKey) {
   config.plan.bucket_size = 1'000'000;
   config.plan.virtual_stages = config.plan.microbatch_group = 2;
   config.plan.stages = plan::split_evenly(32, 4, 0);
-  config.plan.overlap = {
-      .grad_reduce = false, .param_gather = false, .tp = true, .pp = false, .ep = true};
+  config.plan.overlap = {.grad_reduce = false,
+                         .param_gather = false,
+                         .tp = true,
+                         .pp = false,
+                         .ep = true,
+                         .wgrad = true};
   config.plan.dispatcher = plan::Dispatcher::deepep;
   config.job.matmul = plan::Matmul::fp8;
   config.job.expert_imbalance = 1.5;
   config.job.expert_capacity = 2;
+  config.software = plan::find_release(config.software, "0.14").value();
   config.software.experts = plan::ExpertKernel::fused;
   config.software.fused_permute = false;
   config.software.eager_ops = true;

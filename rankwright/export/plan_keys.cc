@@ -138,14 +138,15 @@ std::string cluster(const plan::TrainingConfig& s) {
   return write_cluster_map(s.cluster, 2);
 }
 
-/// Returns the framework's row of defaults.
-const plan::Software& find_framework(const plan::TrainingConfig& s) {
+/// Returns the framework's row of defaults, in its release.
+plan::Software find_framework(const plan::TrainingConfig& s) {
   const std::span<const plan::Software> all = plan::frameworks();
   const auto found = std::find_if(all.begin(), all.end(), [&](const plan::Software& software) {
     return software.name == s.software.name;
   });
   RW_CHECK(found != all.end());
-  return *found;
+  return s.software.release.empty() ? *found
+                                    : find_release(*found, s.software.release).value_or(*found);
 }
 
 std::string target(const plan::TrainingConfig& s) {
@@ -217,6 +218,8 @@ constexpr ConfigKey kRows[] = {
      }},
     {"parallelism.overlap.ep", overlap<&plan::Overlap::ep>,
      [](const plan::TrainingConfig& s) { return s.plan.overlap.ep; }},
+    {"parallelism.overlap.wgrad", overlap<&plan::Overlap::wgrad>,
+     [](const plan::TrainingConfig& s) { return s.plan.overlap.wgrad; }},
     {"parallelism.offload.optimizer",
      [](const plan::TrainingConfig& s) { return fmt::format("{}", s.plan.offload.optimizer); },
      [](const plan::TrainingConfig& s) { return s.plan.offload.optimizer > 0; }},
@@ -281,6 +284,9 @@ constexpr ConfigKey kRows[] = {
      [](const plan::TrainingConfig& s) { return s.job.expert_capacity > 0; }},
     {"software.framework",
      [](const plan::TrainingConfig& s) { return std::string(s.software.name); }},
+    {"software.release",
+     [](const plan::TrainingConfig& s) { return write_yaml_text(s.software.release); },
+     [](const plan::TrainingConfig& s) { return !s.software.release.empty(); }},
     {"software.target", target, [](const plan::TrainingConfig& s) { return !s.target.empty(); }},
     {"software.attention", kernel<&plan::Software::attention>,
      other_kernel<&plan::Software::attention>},

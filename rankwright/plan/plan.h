@@ -71,6 +71,9 @@ struct Overlap {
   bool tp = false;
   bool pp = false;  // sends and receives
   bool ep = false;  // dispatch and combine, with the computation of another microbatch
+  /// With `ep`: weight gradients are computed after the gradients of inputs have been sent, so that
+  /// they overlap dispatch and combine too (Megatron-LM's delay_wgrad_compute).
+  bool wgrad = false;
 
   friend bool operator==(const Overlap&, const Overlap&) = default;
 };

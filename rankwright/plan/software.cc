@@ -1,6 +1,8 @@
 #include "rankwright/plan/software.h"
 
+#include <algorithm>
 #include <array>
+#include <vector>
 
 namespace rankwright::plan {
 namespace {
@@ -25,11 +27,13 @@ constexpr Software kMegatronCore{};
 
 constexpr Software kNemo{.name = "nemo", .tuned = true};
 
-constexpr Software kMlperf{.name = "mlperf", .year = 2024, .launch = Launch::graphs, .tuned = true};
+constexpr Software kMlperf{
+    .name = "mlperf", .year = 2024, .launch = Launch::graphs, .expert_features = {}, .tuned = true};
 
 constexpr Software kMegatron2021{.name = "megatron-2021",
                                  .year = 2021,
                                  .attention = AttentionKernel::unfused,
+                                 .expert_features = {},
                                  .loss = Loss::unfused,
                                  .fused_accumulation = false,
                                  .scatters_sends = true,
@@ -39,6 +43,7 @@ constexpr Software kMegatron2021{.name = "megatron-2021",
 constexpr Software kMegatronDeepspeed{.name = "megatron-deepspeed",
                                       .year = 2022,
                                       .attention = AttentionKernel::unfused,
+                                      .expert_features = {},
                                       .loss = Loss::sharded,
                                       .fused_accumulation = false,
                                       .scatters_sends = true,
@@ -53,6 +58,7 @@ constexpr Software kMegatronDeepspeed{.name = "megatron-deepspeed",
 // every NIC. Its ZeRO-1 and 2 still all-reduce (use_multi_rank_bucket_allreduce).
 constexpr Software kDeepspeed{.name = "deepspeed",
                               .attention = AttentionKernel::flash2,
+                              .expert_features = {},
                               .loss = Loss::log_softmax,
                               .gradients = Gradients::as_parameters,
                               .fused_accumulation = false,
@@ -77,6 +83,7 @@ constexpr Software kDeepspeed2021 = [] {
 constexpr Software kFsdp{.name = "fsdp",
                          .year = 2024,
                          .attention = AttentionKernel::flash2,
+                         .expert_features = {},
                          .loss = Loss::eager,
                          .gradients = Gradients::as_parameters,
                          .fused_accumulation = false,
@@ -136,6 +143,7 @@ constexpr Software kTorchtitan = [] {
   Software s = kTorchtitan2024;
   s.name = "torchtitan";
   s.year = 2026;
+  s.expert_features = {.deepep = true, .hybridep = true};
   s.loss = Loss::chunked;
   s.eager_ops = true;
   return s;
@@ -164,6 +172,7 @@ constexpr Software kMaxtext = [] {
 // This project's runtime on libtorch and MPI; its allocator counts tensors.
 constexpr Software kRankwright{.name = "rankwright",
                                .attention = AttentionKernel::unfused,
+                               .expert_features = {},
                                .loss = Loss::in_place,
                                .gradients = Gradients::wide,
                                .fused_accumulation = false,
@@ -176,6 +185,7 @@ constexpr Software kRankwright{.name = "rankwright",
 constexpr Software kOwn{.name = "own",
                         .year = 2024,
                         .attention = AttentionKernel::flash2,
+                        .expert_features = {},
                         .gradients = Gradients::wide};
 
 constexpr std::array kFrameworks{kMegatronCore,
@@ -195,6 +205,43 @@ constexpr std::array kFrameworks{kMegatronCore,
                                  kMaxtext,
                                  kRankwright,
                                  kOwn};
+
+// megatron-core: the options in megatron/core/transformer/transformer_config.py and moe/experts.py
+// at the tags of Megatron-LM, with the months of the tags. nemo: recipes of Megatron-Bridge and its
+// docs/releases/software-versions.md.
+constexpr Release kReleases[] = {
+    {"megatron-core", "0.19", 2026, 8},
+    {"megatron-core", "0.18", 2026, 6, "fused kernels of experts",
+     [](Software& s) { s.expert_features.fused = false; }},
+    {"megatron-core", "0.17", 2026, 4},
+    {"megatron-core", "0.16", 2026, 2, "HybridEP",
+     [](Software& s) { s.expert_features.hybridep = false; }},
+    {"megatron-core", "0.15", 2025, 12},
+    {"megatron-core", "0.14", 2025, 10, "overlapped dispatch and combine",
+     [](Software& s) { s.expert_features.overlap = false; }},
+    {"megatron-core", "0.13", 2025, 7},
+    {"megatron-core", "0.12", 2025, 5, "DeepEP",
+     [](Software& s) { s.expert_features.deepep = false; }},
+    {"megatron-core", "0.11", 2025, 3, "fused permutation of tokens",
+     [](Software& s) { s.fused_permute = false; }},
+    {"megatron-core", "0.10", 2025, 2},
+    {"nemo", "26.08", 2026, 8},
+    {"nemo", "26.06", 2026, 6, "fused kernels of experts",
+     [](Software& s) { s.expert_features.fused = false; }},
+    {"nemo", "26.04", 2026, 4},
+    {"nemo", "26.02", 2026, 2},
+    {"nemo", "25.11", 2025, 11, "HybridEP",
+     [](Software& s) { s.expert_features.hybridep = false; }},
+    {"nemo", "25.09", 2025, 9},
+};
+
+/// Returns the year at the end of a dated row's name; empty if the row is not dated.
+std::string_view find_date(std::string_view row) {
+  const std::size_t dash = row.rfind('-');
+  if (dash == std::string_view::npos) return {};
+  const std::string_view end = row.substr(dash + 1);
+  return end.starts_with("20") ? end : std::string_view{};
+}
 
 }  // namespace
 
@@ -241,5 +288,37 @@ Loss default_loss(const Software& software, Method method) {
 }
 
 std::span<const Software> frameworks() { return kFrameworks; }
+
+std::span<const Release> releases() { return kReleases; }
+
+std::span<const std::string_view> release_names() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> all;
+    const auto add = [&](std::string_view name) {
+      if (!name.empty() && std::find(all.begin(), all.end(), name) == all.end())
+        all.push_back(name);
+    };
+    for (const Release& release : kReleases) add(release.name);
+    for (const Software& row : kFrameworks) add(find_date(row.name));
+    return all;
+  }();
+  return names;
+}
+
+std::optional<Software> find_release(const Software& framework, std::string_view release) {
+  for (const Software& row : kFrameworks)
+    if (const std::string_view date = find_date(row.name);
+        date == release && row.name.substr(0, row.name.size() - date.size() - 1) == framework.name)
+      return row;
+  Software found = framework;
+  for (const Release& one : kReleases) {
+    if (one.framework != framework.name) continue;
+    found.release = one.name;
+    found.year = one.year;
+    if (one.name == release) return found;
+    if (one.remove != nullptr) one.remove(found);
+  }
+  return std::nullopt;
+}
 
 }  // namespace rankwright::plan

@@ -4,6 +4,7 @@
 // is fitted.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -62,14 +63,26 @@ enum class Gradients : unsigned char {
 };
 std::string_view name(Gradients);
 
+/// Features of a framework for experts besides an all-to-all and grouped matmuls.
+struct ExpertFeatures {
+  bool deepep = false;    // Dispatcher::deepep
+  bool hybridep = false;  // Dispatcher::hybridep
+  bool overlap = false;   // of dispatch and combine with another microbatch (Overlap::ep)
+  bool fused = false;     // ExpertKernel::fused
+
+  friend bool operator==(const ExpertFeatures&, const ExpertFeatures&) = default;
+};
+
 /// The behavior of one framework.
 struct Software {
   std::string_view name = "megatron-core";
-  int year = 2026;  // of the code that the row describes
+  int year = 2026;             // of the code that the row describes
+  std::string_view release{};  // as the plan states it; empty: the newest
   AttentionKernel attention = AttentionKernel::fused;
   Launch launch = Launch::eager;
   ExpertKernel experts = ExpertKernel::grouped;
   bool fused_permute = true;  // one kernel permutes tokens to their experts and pads them
+  ExpertFeatures expert_features{.deepep = true, .hybridep = true, .overlap = true, .fused = true};
   Loss loss = Loss::fused;
   Gradients gradients = Gradients::wide_unless_fp16;
   bool tuned = false;  // the vendor tuned the recipe for this model and machine
@@ -122,5 +135,21 @@ Loss default_loss(const Software&, Method);
 /// Returns one row per framework, and dated rows of older versions ("deepspeed-2021"), which
 /// published runs need. The first is the default for plans that do not name one.
 std::span<const Software> frameworks();
+
+/// One release of a framework, and what it added to the release in the next row.
+struct Release {
+  std::string_view framework, name;
+  int year = 0, month = 0;
+  std::string_view added{};             // empty: nothing that estimates depend on
+  void (*remove)(Software&) = nullptr;  // takes away what the release added
+};
+/// Returns the releases of all frameworks, the newest of each first.
+std::span<const Release> releases();
+/// Returns the names of all releases, each once: those of releases() and the years of dated rows.
+std::span<const std::string_view> release_names();
+
+/// Returns a framework as it was in a release: a dated row ("deepspeed-2021"), or the row without
+/// what later releases added. Returns nothing if the framework has no such release.
+std::optional<Software> find_release(const Software& framework, std::string_view release);
 
 }  // namespace rankwright::plan

@@ -39,6 +39,48 @@ TEST(Frameworks, RowWithAYearInItsName_DescribesThatYear) {
   EXPECT_EQ(frameworks().front().year, 2026);
 }
 
+TEST(Releases, ListTheNewestFirst) {
+  const Release* before = nullptr;
+  for (const Release& one : releases()) {
+    EXPECT_TRUE(find_release(find(one.framework), one.name)) << one.name;
+    if (before != nullptr && before->framework == one.framework) {
+      EXPECT_GT(before->year * 12 + before->month, one.year * 12 + one.month) << one.name;
+    }
+    before = &one;
+  }
+}
+
+TEST(Releases, OlderOnes_LackWhatCameLater) {
+  const auto features = [](std::string_view release) {
+    return find_release(find("megatron-core"), release).value().expert_features;
+  };
+  const ExpertFeatures all{.deepep = true, .hybridep = true, .overlap = true, .fused = true};
+  EXPECT_EQ(features("0.19"), all);
+  EXPECT_EQ(features("0.18"), all);
+  EXPECT_EQ(features("0.17"), (ExpertFeatures{.deepep = true, .hybridep = true, .overlap = true}));
+  EXPECT_EQ(features("0.15"), (ExpertFeatures{.deepep = true, .overlap = true}));
+  EXPECT_EQ(features("0.13"), ExpertFeatures{.deepep = true});
+  EXPECT_EQ(features("0.11"), ExpertFeatures{});
+}
+
+TEST(Releases, KeepTheirNameDateAndOtherSettings) {
+  Software tuned = find("megatron-core");
+  tuned.tuned = true;
+  const Software old = find_release(tuned, "0.10").value();
+  EXPECT_EQ(old.release, "0.10");
+  EXPECT_EQ(old.year, 2025);
+  EXPECT_FALSE(old.fused_permute);
+  EXPECT_TRUE(old.tuned);
+  EXPECT_TRUE(find_release(tuned, "0.11").value().fused_permute);
+}
+
+TEST(Releases, AYear_IsTheDatedRow) {
+  EXPECT_EQ(find_release(find("deepspeed"), "2021"), find("deepspeed-2021"));
+  EXPECT_EQ(find_release(find("torchtitan"), "2024"), find("torchtitan-2024"));
+  EXPECT_FALSE(find_release(find("megatron-core"), "2024"));
+  EXPECT_FALSE(find_release(find("maxtext"), "0.14"));
+}
+
 TEST(Frameworks, DeepspeedOfToday_FusesAttentionAndUsesEveryNic) {
   EXPECT_EQ(find("deepspeed").attention, AttentionKernel::flash2);
   EXPECT_FALSE(find("deepspeed").single_rail);

@@ -151,6 +151,7 @@ constexpr Supply kSupplies[] = {
     {"parallelism.overlap.tp", supply_overlap<&Draft::overlap_tp, &Overlap::tp>},
     {"parallelism.overlap.pp", supply_overlap<&Draft::overlap_pp, &Overlap::pp>},
     {"parallelism.overlap.ep", supply_overlap<&Draft::overlap_ep, &Overlap::ep>},
+    {"parallelism.overlap.wgrad", supply_overlap<&Draft::overlap_wgrad, &Overlap::wgrad>},
     {"parallelism.offload.optimizer",
      [](const plan::TrainingConfig& config, Draft& draft) {
        draft.offload_optimizer = config.plan.offload.optimizer;

@@ -161,6 +161,11 @@ Change& Change::overlap_ep(bool on) {
   return add("parallelism.overlap.ep", text(on));
 }
 
+Change& Change::overlap_wgrad(bool on) {
+  config_.plan.overlap.wgrad = on;
+  return add("parallelism.overlap.wgrad", text(on));
+}
+
 Change& Change::block_placement() {
   config_.plan.placement = {};
   return add("placement", "block");

@@ -49,6 +49,7 @@ class Change {
   Change& overlap_tp(bool on);
   Change& overlap_pp(bool on);
   Change& overlap_ep(bool on);
+  Change& overlap_wgrad(bool on);
   Change& block_placement();
   Change& microbatches(i64 count);  // sets the global batch that yields this many microbatches
   Change& sequence(i64 tokens);

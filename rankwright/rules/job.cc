@@ -1,6 +1,6 @@
 // Faults of a job that hold for every layout, so that `plan` refuses it: formats that the device
 // does not compute in, exchanges between context-parallel ranks that are not modeled, frozen parts
-// that leave nothing to train, and images that the model cannot read.
+// that leave nothing to train, images that the model cannot read, and unknown releases.
 #include <fmt/format.h>
 
 #include "rankwright/base/format.h"
@@ -90,7 +90,34 @@ std::optional<Finding> check_all_frozen(const Subject& subject) {
                  .hint = "freeze fewer parts"};
 }
 
+bool has_unknown_release(const plan::TrainingConfig& s) {
+  return !s.software.release.empty() && !find_release(s.software, s.software.release);
+}
+
+Finding describe_unknown_release(const plan::TrainingConfig& s) {
+  std::vector<std::string_view> known;
+  for (const std::string_view name : plan::release_names())
+    if (find_release(s.software, name)) known.push_back(name);
+  return {.detail = fmt::format("{} has no release {}", s.software.name, s.software.release),
+          .key = "software.release",
+          .hint = known.empty() ? fmt::format("remove release: {} has only one", s.software.name)
+                                : fmt::format("known are {}", fmt::join(known, ", "))};
+}
+
 constexpr Rule kRules[] = {
+    {{"RW0128", Severity::error, "the framework has no such release",
+      "A release sets what the framework can do. `rankwright catalog frameworks megatron-core` "
+      "lists its releases. Other frameworks have dated rows, such as deepspeed-2021.",
+      "Remove software.release: the newest release is the default.",
+      "Megatron-LM, tags of its releases",
+      "world_size: 8\n"
+      "model: llama-3.2-1b\n"
+      "cluster: dgx-h100 x 1\n"
+      "parallelism: {tp_size: 1, dp_size: 8, order: tp-dp-pp}\n"
+      "software: {framework: maxtext, release: 0.14}\n"},
+     Target::any,
+     Rule::When::without_violations,
+     when<has_unknown_release, describe_unknown_release>},
     {{"RW0125", Severity::error, "the GPU does not support this number format",
       "Frameworks refuse to start. Transformer Engine needs compute capability 8.9 for fp8 and "
       "10.0 for mxfp8 and fp4. A100 and older GPUs support 16-bit formats only.",

@@ -1,4 +1,5 @@
 // Boundary cases of single target rules that the examples do not cover.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "tests/support/golden.h"
@@ -43,6 +44,37 @@ TEST(MegatronOverlap, RecomputedExperts_AreRefused) {
               Not(Contains("RW0555")));
   EXPECT_THAT(found(Target::megatron, plan + ", recompute: {modules: [layernorm, moe]}}\n"),
               Contains("RW0555"));
+}
+
+TEST(MegatronRelease, LacksWhatCameLater) {
+  const std::string plan =
+      "world_size: 16\nmodel: qwen3-30b-a3b\n"
+      "parallelism: {tp_size: 1, dp_size: 16, ep_size: 8, zero_stage: 1, dispatcher: deepep, "
+      "overlap: {ep: true}}\nsoftware: {release: ";
+  EXPECT_THAT(found(Target::megatron, plan + "0.14}\n"), Not(Contains("RW0534")));
+  EXPECT_THAT(found(Target::megatron, plan + "0.13}\n"), Contains("RW0534"));
+  EXPECT_THAT(found(Target::megatron, plan + "0.14, expert_kernel: fused}\n"), Contains("RW0534"));
+  EXPECT_THAT(found(Target::megatron, plan + "0.18, expert_kernel: fused}\n"),
+              Not(Contains("RW0534")));
+  EXPECT_THAT(found(Target::megatron, plan + "2021}\n"), Contains("RW0128"));
+}
+
+TEST(MegatronDelayedGradients, NeedOverlapAndNoGraphsOfBiases) {
+  const auto plan = [](std::string_view model, std::string_view overlap, std::string_view launch) {
+    return fmt::format(
+        "world_size: 16\nmodel: {}\n"
+        "parallelism: {{tp_size: 1, dp_size: 16, ep_size: 8, zero_stage: 1, overlap: {}}}\n"
+        "software: {{launch: {}}}\n",
+        model, overlap, launch);
+  };
+  const char both[] = "{ep: true, wgrad: true}";
+  EXPECT_THAT(found(Target::megatron, plan("qwen3-30b-a3b", "{wgrad: true}", "eager")),
+              Contains("RW0574"));
+  EXPECT_THAT(found(Target::megatron, plan("qwen3-30b-a3b", both, "partial_graphs")),
+              Not(Contains("RW0574")));
+  EXPECT_THAT(found(Target::megatron, plan("gpt-oss-20b", both, "eager")), Not(Contains("RW0574")));
+  EXPECT_THAT(found(Target::megatron, plan("gpt-oss-20b", both, "partial_graphs")),
+              Contains("RW0574"));
 }
 
 TEST(MegatronLayers, GetTheEvenLayoutAsAFix) {

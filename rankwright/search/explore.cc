@@ -511,7 +511,7 @@ void NodeSearch::search_orders(BatchLevel& batch, bool chunked, LayerCostCache& 
   i64 shards = 0;
   for (const PricedOrder& one : evaluated) shards += i64(one.placed->shards.size());
   plan.order = mesh::kDefaultOrder;
-  plan.dispatcher = problem_.config.plan.dispatcher;
+  plan.dispatcher = choose_dispatcher(problem_, plan.ep);
   plan.cp_comm = plan::CpComm::p2p;
   cost::LayerCosts unlinked = estimate_layer_costs(
       config_with(plan), cost::Links::none(scratch_, calibration_), calibration_);

@@ -43,7 +43,7 @@ PlacedOrder place_order(NodeSpace& space, const mesh::Order& order) {
   config.plan.order = order;
   choose(config.plan, 0, 0, space.problem());
   const Problem& problem = space.problem();
-  config.plan.dispatcher = problem.config.plan.dispatcher;
+  config.plan.dispatcher = choose_dispatcher(problem, config.plan.ep);
   PlacedOrder placed{.order = order,
                      .dispatcher = config.plan.dispatcher,
                      .links = cost::Links(config, space.context.calibration)};

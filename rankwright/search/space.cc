@@ -177,6 +177,7 @@ plan::TrainingConfig config_of(const Problem& problem, const Node& node) {
   config.assumed.clear();
   config.plan = {
       .tp = node.tp, .cp = node.cp, .dp = node.dp, .pp = node.pp, .ep = node.ep, .etp = node.etp};
+  config.plan.dispatcher = choose_dispatcher(problem, node.ep);
   choose(config.plan, 0, 0, problem);
   return config;
 }
@@ -321,7 +322,12 @@ void choose(plan::Plan& plan, int zero, i64 size, const Problem& problem) {
                   .param_gather = asked.param_gather && zero > 0,
                   .tp = asked.tp && plan.tp > 1 && plan.sequence_parallel,
                   .pp = problem.overlap_chunks ? plan.virtual_stages > 1 : asked.pp,
-                  .ep = asked.ep && plan.ep > 1};
+                  .ep = asked.ep && plan.ep > 1,
+                  .wgrad = asked.ep && asked.wgrad && plan.ep > 1};
+}
+
+plan::Dispatcher choose_dispatcher(const Problem& problem, i64 ep) {
+  return ep > 1 ? problem.config.plan.dispatcher : plan::Dispatcher::alltoall;
 }
 
 }  // namespace rankwright::search

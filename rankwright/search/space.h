@@ -99,5 +99,7 @@ void choose(plan::Plan& plan, const RecomputeChoice& choice);
 /// overlap depends on the other choices (without ZeRO there are no parameters to gather), so call
 /// this last.
 void choose(plan::Plan& plan, int zero, i64 size, const Problem& problem);
+/// Returns the dispatcher that the problem states; an all-to-all if no tokens are sent.
+plan::Dispatcher choose_dispatcher(const Problem& problem, i64 ep);
 
 }  // namespace rankwright::search

@@ -416,6 +416,10 @@ void read_expert_software(const RunRow& row, Run& run) {
   found.dispatcher = read_dispatcher(find_note(notes, "dispatcher"), found.dispatcher);
   if (const auto value = find_note(notes, "a2a_overlap"); !value.empty())
     found.overlap = value.starts_with("1");
+  // The recipes of Megatron-Bridge that overlap delay weight gradients, too.
+  bool delayed = found.overlap && framework.starts_with("Megatron-Bridge");
+  if (const auto value = find_note(notes, "delay_wgrad"); !value.empty())
+    delayed = value.starts_with("1");
   if (const auto value = find_note(notes, "cuda_graph"); !value.empty())
     found.launch = read_graphs(value);
   if (const auto value = find_note(notes, "grouped_mlp"); !value.empty())
@@ -426,6 +430,7 @@ void read_expert_software(const RunRow& row, Run& run) {
   plan::TrainingConfig& config = run.config;
   config.plan.dispatcher = found.dispatcher;
   config.plan.overlap.ep = found.overlap;
+  config.plan.overlap.wgrad = found.overlap && delayed;
   config.software.launch = found.launch;
   config.software.experts = found.kernel;
   config.software.fused_permute = found.fused_permute;

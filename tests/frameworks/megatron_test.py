@@ -156,6 +156,8 @@ def refused_plans(draw):
         fault, flags = draw(st.sampled_from([
             ({"recompute": "full"}, {"--recompute-granularity": "full", "--recompute-method": "uniform",
                                      "--recompute-num-layers": 1}),
+            ({"recompute": {"modules": ["moe"]}}, {"--recompute-granularity": "selective",
+                                                   "--recompute-modules": "moe"}),
             ({"ep": 1}, {"--expert-model-parallel-size": 1})]))  # fmt: skip
     else:
         fault, flags = ({"recompute": {"modules": [draw(st.sampled_from(["mla_up_proj", "moe_act"]))]}}, {})

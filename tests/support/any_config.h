@@ -103,6 +103,8 @@ inline mesh::Placement random_placement(i64 world, i64 host) {
 inline plan::Software random_software() {
   plan::Software software =
       plan::frameworks()[*rc::gen::inRange<std::size_t>(0, plan::frameworks().size())];
+  if (software.name == "megatron-core" && coin())
+    software = *find_release(software, plan::releases()[std::size_t(one_of({0, 2, 5, 9}))].name);
   if (coin()) software.attention = plan::AttentionKernel(one_of({0, 1, 2, 3}));
   if (coin()) software.launch = plan::Launch(one_of({0, 1, 2, 3}));
   if (coin()) software.loss = plan::Loss(one_of({0, 1, 2, 3, 4, 5}));
@@ -120,6 +122,7 @@ inline plan::TrainingConfig random_config() {
   config.plan.microbatch_group = one_of({0, 0, 4, 8});
   const bool exchange = config.plan.ep > 1;  // else no tokens are sent
   config.plan.overlap = {coin(), coin(), coin(), coin(), exchange && coin()};
+  if (config.plan.overlap.ep) config.plan.overlap.wgrad = coin();
   if (exchange) config.plan.dispatcher = plan::Dispatcher(one_of({0, 1}));
   config.plan.placement = random_placement(config.world, config.cluster.host_devices);
   config.software = random_software();

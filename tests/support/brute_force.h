@@ -307,12 +307,13 @@ class BruteForce {
     const plan::Offload offload = config.plan.offload;
     config.assumed.clear();
     config.plan = plan;
-    config.plan.dispatcher = dispatcher;
+    config.plan.dispatcher = plan.ep > 1 ? dispatcher : plan::Dispatcher::alltoall;
     config.plan.overlap = asked;
     config.plan.offload = offload;
     config.plan.overlap.param_gather = asked.param_gather && plan.zero > 0;
     config.plan.overlap.tp = asked.tp && plan.tp > 1 && plan.sequence_parallel;
     config.plan.overlap.ep = asked.ep && plan.ep > 1;
+    config.plan.overlap.wgrad = asked.wgrad && config.plan.overlap.ep;
     if (problem_.overlap_chunks) config.plan.overlap.pp = plan.virtual_stages > 1;
     if (find_first_violation(config)) {
       ++found_.violations;

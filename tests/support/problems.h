@@ -195,7 +195,7 @@ inline search::Problem random_problem(Dice& dice) {
   config.plan.overlap = {dice.coin(), dice.coin(), dice.coin(), dice.coin()};
   Dice more = dice;  // leaves the numbers that follow, and so the seeds of tests, as they are
   config.plan.overlap.ep = more.coin();
-  config.plan.dispatcher = plan::Dispatcher(more.below(2));
+  config.plan.dispatcher = plan::Dispatcher(more.below(3));
   if (more.rarely())
     config.plan.offload = {
         .optimizer = more.coin() ? 1 : 0.5, .parameters = more.coin(), .activations = more.coin()};
@@ -207,7 +207,8 @@ inline search::Problem random_problem(Dice& dice) {
                           .end = more.below(config.model.layers() + 1),
                           .head = more.coin()});
   search::Problem made = search::make_problem(std::move(config));
-  made.dispatch_per_node = more.coin();
+  made.dispatch_per_node = more.coin() && made.config.plan.dispatcher != plan::Dispatcher::hybridep;
+  made.config.plan.overlap.wgrad = more.coin();
   made.overlap_chunks = dice.coin();
   if (dice.below(3) == 0) made.limits.target = rules::Target(1 + dice.below(4));
   return made;

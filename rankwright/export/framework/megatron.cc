@@ -33,11 +33,12 @@ std::string write_launch(const plan::TrainingConfig& s) {
 }
 
 /// Returns the environment. Before Blackwell, tp and cp need a single device queue to keep their
-/// collectives in order; FSDP needs several.
+/// collectives in order; FSDP and overlapped dispatch and combine need several.
 std::string write_environment(const plan::TrainingConfig& s) {
   const bool blackwell =
       s.cluster.device.vendor != "NVIDIA" || s.cluster.device.fp4 > FlopsPerSecond{};
   if (s.plan.zero >= 2) return "unset CUDA_DEVICE_MAX_CONNECTIONS\n";
+  if (s.plan.overlap.ep) return "export CUDA_DEVICE_MAX_CONNECTIONS=32\n";
   if ((s.plan.tp > 1 || s.plan.cp > 1) && !blackwell)
     return "export CUDA_DEVICE_MAX_CONNECTIONS=1\n";
   return "";

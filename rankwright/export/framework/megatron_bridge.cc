@@ -72,12 +72,16 @@ std::string write_mixed_precision(const plan::TrainingConfig& s) {
 std::string write_comm_overlap(const plan::Plan& p) {
   const bool sends = p.virtual_stages > 1 && p.overlap.pp;
   const auto flag = [](bool on) { return on ? "True" : "False"; };
-  return fmt::format(
+  std::string text = fmt::format(
       "CommOverlapConfig(\n        tp_comm_overlap=False,\n        overlap_p2p_comm={},\n        "
-      "batch_p2p_comm={},\n        overlap_grad_reduce={},\n        overlap_param_gather={},\n    "
-      ")",
+      "batch_p2p_comm={},\n        overlap_grad_reduce={},\n        overlap_param_gather={},\n",
       flag(sends), flag(p.pp > 1 && !sends), flag(p.overlap.grad_reduce),
       flag(p.overlap.param_gather));
+  if (p.overlap.ep)
+    text += fmt::format(
+        "        overlap_moe_expert_parallel_comm=True,\n        delay_wgrad_compute={},\n",
+        flag(p.overlap.wgrad));
+  return text + "    )";
 }
 
 std::string write_layout(const plan::TrainingConfig& s) {
@@ -102,8 +106,11 @@ std::string write_layout(const plan::TrainingConfig& s) {
   b.set("model.expert_tensor_parallel_size", s.model.sparse() ? p.etp : p.tp);
   if (p.ep > 1) {
     b.set("model.moe_token_dispatcher_type", word_or_none(rows, "moe-token-dispatcher-type"));
-    if (p.dispatcher != plan::Dispatcher::alltoall)
-      b.set("model.moe_flex_dispatcher_backend", word_or_none(rows, "moe-flex-dispatcher-backend"));
+    const std::string backend = word_or_none(rows, "moe-flex-dispatcher-backend");
+    if (p.dispatcher != plan::Dispatcher::alltoall && backend == "None")
+      b.set("model.moe_enable_deepep", true);
+    else if (p.dispatcher != plan::Dispatcher::alltoall)
+      b.set("model.moe_flex_dispatcher_backend", backend);
   }
   b.set("dist.use_tp_pp_dp_mapping", find(rows, "use-tp-pp-dp-mapping") != nullptr);
   b.set("ddp.use_distributed_optimizer", p.zero >= 1);

@@ -49,6 +49,16 @@ TEST(MegatronBridgeExport, UnevenStages_AreQuotedAndUnusedFeaturesTurnedOff) {
   golden::expect("export/megatron-bridge-uneven-stages.txt", text);
 }
 
+TEST(MegatronBridgeExport, OverlappedExperts_AreStated) {
+  const std::string text = export_text(config_of(
+      "model: qwen3-30b-a3b\ncluster: dgx-h100\nworld_size: 8\n"
+      "parallelism: {dp_size: 8, ep_size: 8, zero_stage: 1, dispatcher: deepep, "
+      "overlap: {ep: true, wgrad: true}}\nsoftware: {framework: nemo, release: 25.09}\n"));
+  EXPECT_THAT(text, HasSubstr("        overlap_moe_expert_parallel_comm=True,\n"
+                              "        delay_wgrad_compute=True,\n"));
+  EXPECT_THAT(text, HasSubstr("    cfg.model.moe_enable_deepep = True\n"));
+}
+
 /// Returns the values of lines "    cfg.a.b = value", by field. Fails if a function sets a field
 /// twice.
 std::map<std::string, std::string> fields_of(const std::string& text) {

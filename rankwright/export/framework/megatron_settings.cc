@@ -34,6 +34,7 @@ constexpr std::string_view kMegatronStates[] = {"parallelism.tp_size",
                                                 "parallelism.overlap.tp",
                                                 "parallelism.overlap.pp",
                                                 "parallelism.overlap.ep",
+                                                "parallelism.overlap.wgrad",
                                                 "parallelism.offload.optimizer",
                                                 "parallelism.dispatcher",
                                                 "model",
@@ -94,14 +95,19 @@ void add_experts(const plan::TrainingConfig& s, Settings& out) {
   const plan::Dispatcher dispatcher = s.plan.dispatcher;
   const bool flex = dispatcher != plan::Dispatcher::alltoall;
   if (s.plan.ep > 1) out.add("moe-token-dispatcher-type", flex ? "flex" : "alltoall");
-  if (s.plan.ep > 1 && flex)  // UCCL-EP takes the place of the DeepEP package
-    out.add("moe-flex-dispatcher-backend",
-            dispatcher == plan::Dispatcher::hybridep ? "hybridep" : "deepep");
+  const bool hybrid = dispatcher == plan::Dispatcher::hybridep;
+  // Releases before HybridEP have a single backend. UCCL-EP takes the place of the DeepEP package.
+  const bool single = !s.software.release.empty() && !s.software.expert_features.hybridep;
+  if (s.plan.ep > 1 && flex && single && !hybrid)
+    out.on("moe-enable-deepep");
+  else if (s.plan.ep > 1 && flex)
+    out.add("moe-flex-dispatcher-backend", hybrid ? "hybridep" : "deepep");
   if (s.job.expert_capacity > 0) {
     out.add("moe-expert-capacity-factor", fmt::format("{}", s.job.expert_capacity));
     out.on("moe-pad-expert-input-to-capacity");
   }
   out.on("overlap-moe-expert-parallel-comm", s.plan.overlap.ep);
+  out.on("delay-wgrad-compute", s.plan.overlap.wgrad);
 }
 
 void add_data_parallel(const plan::TrainingConfig& s, Settings& out) {

@@ -48,6 +48,29 @@ TEST(MegatronExport, ZeroStage3_WritesMegatronFsdp) {
   EXPECT_THAT(text, HasSubstr("  --num-distributed-optimizer-instances 2\n"));  // 8 ranks / 4
 }
 
+TEST(MegatronExport, OverlappedExperts_DelayWeightGradientsOnSeveralQueues) {
+  const std::string text = export_text(
+      "model: qwen3-30b-a3b\ncluster: dgx-h100\nworld_size: 8\n"
+      "parallelism: {tp_size: 2, dp_size: 4, ep_size: 4, zero_stage: 1, dispatcher: hybridep, "
+      "overlap: {ep: true, wgrad: true}}\n");
+  EXPECT_THAT(text, HasSubstr("export CUDA_DEVICE_MAX_CONNECTIONS=32\n"));
+  EXPECT_THAT(text, HasSubstr("  --moe-flex-dispatcher-backend hybridep\n"));
+  EXPECT_THAT(text, HasSubstr("  --overlap-moe-expert-parallel-comm\n  --delay-wgrad-compute\n"));
+}
+
+TEST(MegatronExport, OldRelease_WritesItsOwnFlags) {
+  const std::string plan =
+      "model: qwen3-30b-a3b\ncluster: dgx-h100\nworld_size: 8\n"
+      "parallelism: {dp_size: 8, ep_size: 8, zero_stage: 1, dispatcher: deepep}\n";
+  const std::string newest = export_text(plan),
+                    old = export_text(plan + "software: {release: 0.15}\n");
+  EXPECT_THAT(newest, HasSubstr("  --moe-flex-dispatcher-backend deepep\n"));
+  EXPECT_THAT(old, HasSubstr("  --moe-token-dispatcher-type flex\n  --moe-enable-deepep\n"));
+  EXPECT_THAT(old, Not(HasSubstr("moe-flex-dispatcher-backend")));
+  EXPECT_THAT(export_text(plan + "software: {release: 0.10}\n"),
+              Not(HasSubstr("--moe-permute-fusion")));
+}
+
 TEST(MegatronExport, DeepSeekV3_WritesLatentAttentionAndLayerPattern) {
   const std::string text = export_text(
       "model: deepseek-v3\ncluster: dgx-h100 x 64\n"

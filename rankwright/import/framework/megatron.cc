@@ -171,6 +171,7 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"tp-comm-overlap", "parallelism.overlap.tp", flag<&Draft::overlap_tp>},
     {"no-overlap-p2p-communication", "parallelism.overlap.pp"},
     {"overlap-moe-expert-parallel-comm", "parallelism.overlap.ep", flag<&Draft::overlap_ep>},
+    {"delay-wgrad-compute", "parallelism.overlap.wgrad", flag<&Draft::overlap_wgrad>},
     {"moe-token-dispatcher-type", "parallelism.dispatcher", read_dispatcher_type, true},
     {"moe-flex-dispatcher-backend", "parallelism.dispatcher"},
     {"moe-enable-deepep", "parallelism.dispatcher"},
@@ -200,7 +201,6 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"hierarchical-context-parallel-sizes", "", nullptr, false,
      "estimated as a single ring or all-to-all"},
     {"overlap-param-gather-with-optimizer-step", "", nullptr, false, kAsStated},
-    {"delay-wgrad-compute", "", nullptr, false, kAsStated},
     {"moe-shared-expert-overlap", "", nullptr, false, kAsStated},
     {"moe-latent-size", "", nullptr, false, "experts are estimated as wide as the layer"},
     {"torch-fsdp2-no-reshard-after-forward", "parallelism.zero_stage"},
@@ -602,7 +602,8 @@ std::string spell_megatron(const Edit& edit) {
                                   {"parallelism.overlap.grad_reduce", "--overlap-grad-reduce"},
                                   {"parallelism.overlap.param_gather", "--overlap-param-gather"},
                                   {"parallelism.overlap.tp", "--tp-comm-overlap"},
-                                  {"parallelism.overlap.ep", "--overlap-moe-expert-parallel-comm"}};
+                                  {"parallelism.overlap.ep", "--overlap-moe-expert-parallel-comm"},
+                                  {"parallelism.overlap.wgrad", "--delay-wgrad-compute"}};
   for (const Switch& one : kSwitches)
     if (edit.key == one.key)
       return fmt::format("{}{}", edit.value == "true" ? "" : "no ", one.flag);

@@ -44,6 +44,14 @@ Draft draft_of(const std::string& flags) {
 const std::string kExperts =
     "--num-experts 8 --moe-router-topk 2 --moe-ffn-hidden-size 1024 --bf16 ";
 
+TEST(MegatronImport, ReadsOverlappedExpertsAndDelayedWeightGradients) {
+  const std::string overlapped =
+      kExperts + "--expert-model-parallel-size 8 --overlap-moe-expert-parallel-comm ";
+  EXPECT_THAT(draft_of(overlapped).overlap_ep, Optional(true));
+  EXPECT_FALSE(resolve(draft_of(overlapped)).plan.overlap.wgrad);
+  EXPECT_THAT(draft_of(overlapped + "--delay-wgrad-compute").overlap_wgrad, Optional(true));
+}
+
 TEST(MegatronImport, ReadsRecomputeModules) {
   const std::string selective = kExperts + "--recompute-granularity selective ";
   EXPECT_EQ(draft_of(selective + "--recompute-modules moe_act layernorm").recompute_modules,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "rankwright/base/check.h"
 #include "rankwright/base/format.h"
@@ -19,6 +20,15 @@ const plan::Software& find_usual_framework(std::optional<rules::Target> target) 
     for (const plan::Software& framework : all)
       if (framework.name == row(*target).software) return framework;
   return all.front();
+}
+
+/// Returns the framework in a release. If it has no such release, it is only noted: a rule reports
+/// it.
+plan::Software in_release(plan::Software framework, std::optional<std::string_view> release) {
+  if (!release) return framework;
+  if (std::optional<plan::Software> found = find_release(framework, *release)) return *found;
+  framework.release = *release;
+  return framework;
 }
 
 /// Fills one TrainingConfig and records every value that the draft does not state.
@@ -219,7 +229,8 @@ void DraftResolver::layout() {
                   .param_gather = draft_.overlap_param.value_or(plan.zero >= 1),
                   .tp = draft_.overlap_tp.value_or(false),
                   .pp = draft_.overlap_pp.value_or(plan.virtual_stages > 1),
-                  .ep = draft_.overlap_ep.value_or(false)};
+                  .ep = draft_.overlap_ep.value_or(false),
+                  .wgrad = draft_.overlap_wgrad.value_or(false)};
   plan.offload = {.optimizer = draft_.offload_optimizer.value_or(0),
                   .parameters = draft_.offload_parameters.value_or(false),
                   .activations = draft_.offload_activations.value_or(false),
@@ -234,6 +245,7 @@ void DraftResolver::software() {
   const bool by_target = &usual != &plan::frameworks().front();
   software = or_assume(draft_.framework, "software.framework", usual, std::string(usual.name),
                        by_target ? "as the target" : "");
+  software = in_release(std::move(software), draft_.release);
   software.attention = draft_.attention.value_or(software.attention);
   software.launch = draft_.launch.value_or(software.launch);
   software.experts = draft_.expert_kernel.value_or(software.experts);
@@ -286,8 +298,8 @@ void DraftResolver::job() {
       count_or(draft_.global_batch ? draft_.global_batch : accumulated, "job.global_batch",
                usual_batch, explain_batch(usual_batch, job.sequence));
   job.param_dtype = or_assume(draft_.param_dtype, "job.param_dtype", plan::Dtype::bf16, "bf16", "");
-  const plan::Software& framework =
-      draft_.framework ? *draft_.framework : find_usual_framework(draft_.target);
+  const plan::Software framework = in_release(
+      draft_.framework ? *draft_.framework : find_usual_framework(draft_.target), draft_.release);
   job.lora_rank = draft_.lora_rank.value_or(0);
   // Adapters are trained in fp32.
   const plan::Dtype usual =

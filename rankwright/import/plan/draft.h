@@ -51,7 +51,8 @@ struct Draft {
   std::optional<plan::Recompute> recompute;
   std::optional<i64> recompute_layers;
   std::optional<plan::RecomputeModules> recompute_modules;
-  std::optional<bool> overlap_grad, overlap_param, overlap_tp, overlap_pp, overlap_ep;
+  std::optional<bool> overlap_grad, overlap_param, overlap_tp, overlap_pp, overlap_ep,
+      overlap_wgrad;
   std::optional<plan::Dispatcher> dispatcher;
   std::optional<mesh::Placement::Kind> placement;
   std::optional<std::vector<i64>> rank_devices;  // device of each rank
@@ -75,6 +76,7 @@ struct Draft {
   std::optional<double> expert_imbalance, expert_capacity;
   std::optional<rules::Target> target;
   std::optional<plan::Software> framework;
+  std::optional<std::string_view> release;  // of the framework, one of plan::release_names()
   std::optional<plan::AttentionKernel> attention;
   std::optional<plan::Launch> launch;
   std::optional<plan::ExpertKernel> expert_kernel;

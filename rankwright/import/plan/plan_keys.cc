@@ -288,6 +288,11 @@ void read_framework(Reading& r, const YamlNode& node) {
     r.draft.framework = plan::frameworks()[*index];
 }
 
+void read_release(Reading& r, const YamlNode& node) {
+  if (const std::optional<std::size_t> index = r.fields.one_of(node, plan::release_names()))
+    r.draft.release = plan::release_names()[*index];
+}
+
 void read_target(Reading& r, const YamlNode& node) {
   std::vector<std::string_view> names{"any"};
   for (const rules::TargetRow& row : rules::targets()) names.push_back(row.name);
@@ -575,6 +580,10 @@ constexpr KeyRow kKeys[] = {
       "Overlaps about half of the expert-parallel traffic. Needs an interleaved schedule or no "
       "pipeline, and no full recomputation."},
      read_flag<&Draft::overlap_ep>},
+    {{"parallelism.overlap.wgrad", "true or false", "false",
+      "Delay weight gradients until the gradients of inputs are sent. Needs overlap.ep.",
+      "Weight gradients then overlap dispatch and combine too."},
+     read_flag<&Draft::overlap_wgrad>},
     {{"parallelism.offload.optimizer", "a fraction from 0 to 1, or true", "0",
       "Fraction of the optimizer states in host memory, where the CPU updates the parameters.",
       "Saves device memory. A CPU updates about 1.5 billion parameters per second and node."},
@@ -724,6 +733,11 @@ constexpr KeyRow kKeys[] = {
       "The framework that runs the plan. Sets the defaults of the other `software` keys.",
       "Sets kernels, launch overheads and memory besides the model states."},
      read_framework},
+    {{"software.release", "0.10 to 0.19 of megatron-core, 25.09 to 26.08 of nemo, 2021 or 2024",
+      "the newest", "Release of the framework. A year names a dated framework row.",
+      "Older releases have slower ways to send tokens to experts, and plan does not use what they "
+      "lack."},
+     read_release},
     {{"software.target", kTargetNames, "any: only rules that apply to every framework",
       "The framework or launcher that the plan is for.",
       "check and report apply its rules, plan searches layouts that it can run, export writes its "

@@ -34,6 +34,7 @@ constexpr KeyOption kKeyOptions[] = {
     {"offload-nvme", "parallelism.offload.nvme"},
     {"offload-nvme-path", "parallelism.offload.nvme_path"},
     {"framework", "software.framework"},
+    {"framework-release", "software.release"},
     {"attention", "software.attention"},
     {"launch", "software.launch"},
     {"loss", "software.loss"},
@@ -43,6 +44,7 @@ constexpr KeyOption kKeyOptions[] = {
     {"overlap-tp", "parallelism.overlap.tp"},
     {"overlap-pp", "parallelism.overlap.pp"},
     {"overlap-ep", "parallelism.overlap.ep"},
+    {"overlap-wgrad", "parallelism.overlap.wgrad"},
     {"dispatcher", "parallelism.dispatcher"},
 };
 

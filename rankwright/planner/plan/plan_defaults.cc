@@ -22,6 +22,7 @@ importer::Draft without_plan(const importer::Draft& d) {
   bare.overlap_tp = d.overlap_tp;
   bare.overlap_pp = d.overlap_pp;
   bare.overlap_ep = d.overlap_ep;
+  bare.overlap_wgrad = d.overlap_wgrad;
   bare.dispatcher = d.dispatcher;
   bare.offload_optimizer = d.offload_optimizer;
   bare.offload_parameters = d.offload_parameters;
@@ -52,6 +53,7 @@ importer::Draft without_plan(const importer::Draft& d) {
   bare.expert_capacity = d.expert_capacity;
   bare.target = d.target;
   bare.framework = d.framework;
+  bare.release = d.release;
   bare.attention = d.attention;
   bare.launch = d.launch;
   bare.expert_kernel = d.expert_kernel;
@@ -75,6 +77,14 @@ void follow_target(importer::Draft& draft, rules::Target target,
   draft.framework = importer::find_software(target);
   if (draft.framework)
     assumed.push_back({"software.framework", std::string(draft.framework->name), "as the target"});
+}
+
+/// Returns whether the framework's release and the devices have HybridEP, which needs Hopper or
+/// Blackwell.
+bool runs_hybridep(const plan::TrainingConfig& config) {
+  const cluster::Device& device = config.cluster.device;
+  return config.model.sparse() && config.software.expert_features.hybridep &&
+         (device.generation == "hopper" || device.generation == "blackwell");
 }
 
 }  // namespace
@@ -131,8 +141,14 @@ search::Problem open_problem(plan::TrainingConfig config, const importer::Draft&
                          .param_gather = stated.overlap_param.value_or(true),
                          .tp = stated.overlap_tp.value_or(false),
                          .pp = stated.overlap_pp.value_or(false),
-                         .ep = stated.overlap_ep.value_or(false)};
-  config.plan.dispatcher = stated.dispatcher.value_or(plan::Dispatcher::alltoall);
+                         .ep = stated.overlap_ep.value_or(false),
+                         .wgrad = stated.overlap_wgrad.value_or(false)};
+  // If no dispatcher is stated, tokens are sent with the newest one of the framework's release.
+  const bool megatron = !stated.dispatcher && rules::allows_megatron(limits.target);
+  const bool hybrid = megatron && runs_hybridep(config);
+  const bool per_node = megatron && !hybrid && config.software.expert_features.deepep;
+  config.plan.dispatcher =
+      stated.dispatcher.value_or(hybrid ? plan::Dispatcher::hybridep : plan::Dispatcher::alltoall);
   search::Problem open = make_problem(std::move(config), limits);
   // Its default attention, FlexAttention, gathers keys and values.
   if (limits.target == rules::Target::torchtitan && !limits.cp_comm)
@@ -140,7 +156,7 @@ search::Problem open_problem(plan::TrainingConfig config, const importer::Draft&
   if (offload.parameters || offload.nvme_optimizer())
     open.limits.zero.min = std::max<i64>(3, open.limits.zero.min);
   open.overlap_chunks = !stated.overlap_pp;
-  open.dispatch_per_node = !stated.dispatcher && rules::allows_megatron(limits.target);
+  open.dispatch_per_node = per_node;
   return open;
 }
 

@@ -43,6 +43,40 @@ TEST(SearchTarget, FileNamesAnother_IsThat) {
   EXPECT_EQ(target_of(job + "software: {framework: maxtext}\n"), Target::any);
 }
 
+/// Returns what a search of a mixture of experts assumes about its framework.
+search::Problem open_experts(const std::string& more, const std::string& cluster = "dgx-h100 x 2") {
+  const importer::PlanFile file =
+      importer::read_plan("model: qwen3-30b-a3b\ncluster: " + cluster +
+                              "\njob: {global_batch: 64, sequence: 4096}\n" + more,
+                          "plan.yaml", importer::refuse_file);
+  search::Limits limits;
+  limits.target = Target::megatron;
+  return open_problem(resolve_job(file.draft, Target::megatron, {}), file.draft, limits);
+}
+
+TEST(FrameworkRelease, SearchUsesWhatItHas) {
+  using plan::Dispatcher;
+  const search::Problem newest = open_experts("");
+  EXPECT_EQ(newest.config.plan.dispatcher, Dispatcher::hybridep);
+  EXPECT_FALSE(newest.dispatch_per_node);
+  const search::Problem hybrid = open_experts("software: {release: 0.16}\n");
+  EXPECT_EQ(hybrid.config.plan.dispatcher, Dispatcher::hybridep);
+  const search::Problem deepep = open_experts("software: {release: 0.15}\n");
+  EXPECT_EQ(deepep.config.plan.dispatcher, Dispatcher::alltoall);
+  EXPECT_TRUE(deepep.dispatch_per_node);
+  EXPECT_FALSE(open_experts("software: {release: 0.11}\n").dispatch_per_node);
+}
+
+TEST(FrameworkRelease, StatedSettingsAndOldGpusStayAsTheyAre) {
+  using plan::Dispatcher;
+  const search::Problem stated = open_experts("parallelism: {dispatcher: alltoall}\n");
+  EXPECT_EQ(stated.config.plan.dispatcher, Dispatcher::alltoall);
+  EXPECT_FALSE(stated.dispatch_per_node);
+  const search::Problem ampere = open_experts("", "dgx-a100 x 2");
+  EXPECT_EQ(ampere.config.plan.dispatcher, Dispatcher::alltoall);
+  EXPECT_TRUE(ampere.dispatch_per_node);
+}
+
 PlanAnswer find(OptionTexts more = {}) {
   OptionTexts texts{{"model", "llama-3.2-1b"},
                     {"cluster", "dgx-h100 x 2"},

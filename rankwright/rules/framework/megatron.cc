@@ -121,7 +121,8 @@ bool is_before_blackwell(const cluster::Device& device) {
 }
 
 bool needs_one_connection(const plan::TrainingConfig& s) {
-  return (s.plan.tp > 1 || s.plan.cp > 1) && !uses_fsdp(s) && is_before_blackwell(s.cluster.device);
+  return (s.plan.tp > 1 || s.plan.cp > 1) && !uses_fsdp(s) && !s.plan.overlap.ep &&
+         is_before_blackwell(s.cluster.device);
 }
 
 /// Megatron-FSDP wants many queues to the device, tp and cp want one.
@@ -140,6 +141,53 @@ bool has_invalid_ep_overlap(const plan::TrainingConfig& s) {
          (s.plan.ep == 1 || s.plan.recompute == plan::Recompute::full || recomputes_experts(s) ||
           s.job.param_dtype == plan::Dtype::fp32 || s.model.mtp_layers > 1 ||
           (s.plan.pp > 1 && s.plan.virtual_stages == 1));
+}
+
+/// CUDA graphs of attention cannot compute delayed gradients of its biases while gradients are
+/// reduced.
+bool captures_biased_attention(const plan::TrainingConfig& s) {
+  const model::Attention& attention = s.model.layer(0).attention;
+  return s.software.launch == plan::Launch::partial_graphs && s.plan.overlap.grad_reduce &&
+         (attention.qkv_bias || attention.out_bias);
+}
+
+bool has_invalid_wgrad_delay(const plan::TrainingConfig& s) {
+  return s.plan.overlap.wgrad && (!s.plan.overlap.ep || captures_biased_attention(s));
+}
+
+/// A setting that the framework's release may not have.
+struct ReleaseSetting {
+  bool plan::ExpertFeatures::*feature;
+  bool (*uses)(const plan::TrainingConfig&);
+  std::string_view key, setting, instead;
+};
+constexpr ReleaseSetting kReleaseSettings[] = {
+    {&plan::ExpertFeatures::deepep,
+     [](const plan::TrainingConfig& s) { return s.plan.dispatcher == plan::Dispatcher::deepep; },
+     "parallelism.dispatcher", "dispatcher: deepep", "dispatcher: alltoall"},
+    {&plan::ExpertFeatures::hybridep,
+     [](const plan::TrainingConfig& s) { return s.plan.dispatcher == plan::Dispatcher::hybridep; },
+     "parallelism.dispatcher", "dispatcher: hybridep", "dispatcher: alltoall"},
+    {&plan::ExpertFeatures::overlap,
+     [](const plan::TrainingConfig& s) { return s.plan.overlap.ep; }, "parallelism.overlap.ep",
+     "overlap: {ep: true}", "overlap: {ep: false}"},
+    {&plan::ExpertFeatures::fused,
+     [](const plan::TrainingConfig& s) {
+       return s.model.sparse() && s.software.experts == plan::ExpertKernel::fused;
+     },
+     "software.expert_kernel", "expert_kernel: fused", "expert_kernel: grouped"},
+};
+
+/// Returns the first setting that the stated release does not have; nullptr if it has all.
+const ReleaseSetting* find_missing_in_release(const plan::TrainingConfig& s) {
+  if (s.software.release.empty()) return nullptr;
+  for (const ReleaseSetting& one : kReleaseSettings)
+    if (one.uses(s) && !(s.software.expert_features.*one.feature)) return &one;
+  return nullptr;
+}
+
+bool lacks_in_release(const plan::TrainingConfig& s) {
+  return find_missing_in_release(s) != nullptr;
 }
 
 bool lacks_grouped_experts(const plan::TrainingConfig& s) {
@@ -292,6 +340,22 @@ Finding describe_ep_overlap(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("overlap.ep with {}", why),
           .key = "parallelism.overlap.ep",
           .fix = first_fix(s, has_invalid_ep_overlap, kFaults, {Change(s).overlap_ep(false)})};
+}
+
+Finding describe_wgrad_delay(const plan::TrainingConfig& s) {
+  return {.detail = s.plan.overlap.ep ? "overlap.wgrad with CUDA graphs of attention with biases"
+                                      : "overlap.wgrad without overlap.ep",
+          .key = "parallelism.overlap.wgrad",
+          .fix = first_fix(s, has_invalid_wgrad_delay, kFaults,
+                           {Change(s).overlap_ep(true), Change(s).overlap_wgrad(false)})};
+}
+
+Finding describe_release(const plan::TrainingConfig& s) {
+  const ReleaseSetting& missing = *find_missing_in_release(s);
+  return {.detail = fmt::format("{} {} does not have {}", s.software.name, s.software.release,
+                                missing.setting),
+          .key = std::string(missing.key),
+          .hint = std::string(missing.instead)};
 }
 
 Finding describe_modules(const plan::TrainingConfig& s) {
@@ -695,6 +759,35 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<has_unsupported_modules, describe_modules>,
      has_unsupported_modules},
+    {{"RW0534", Severity::error, "this release of the framework lacks a setting of the plan",
+      "DeepEP came with Megatron Core 0.12, overlapped dispatch and combine with 0.14, HybridEP "
+      "with 0.16, and fused kernels of experts with 0.18. NeMo containers have them since 25.09, "
+      "HybridEP since 25.11 and fused kernels since 26.06.",
+      "Remove the setting, or use a newer software.release.",
+      "Megatron-LM core/transformer/transformer_config.py at the tags of its releases; "
+      "Megatron-Bridge docs/releases/software-versions.md",
+      "world_size: 16\n"
+      "model: qwen3-30b-a3b\n"
+      "parallelism: {tp_size: 1, dp_size: 16, ep_size: 8, dispatcher: hybridep}\n"
+      "software: {release: 0.14}\n"},
+     Target::megatron,
+     kWithoutViolations,
+     when<lacks_in_release, describe_release>,
+     lacks_in_release},
+    {{"RW0574", Severity::error, "Megatron-LM cannot delay weight gradients here",
+      "--delay-wgrad-compute moves weight gradients beside the dispatch and combine of another "
+      "micro-batch. Megatron-LM requires --overlap-moe-expert-parallel-comm with it, and refuses "
+      "CUDA graphs of attention with biases while gradient reduction overlaps.",
+      "Set overlap.ep: true, or overlap.wgrad: false.",
+      "Megatron-LM core/transformer/transformer_config.py and training/arguments.py, "
+      "delay_wgrad_compute",
+      "world_size: 16\n"
+      "model: qwen3-30b-a3b\n"
+      "parallelism: {tp_size: 1, dp_size: 16, ep_size: 8, overlap: {wgrad: true}}\n"},
+     Target::megatron,
+     kWithoutViolations,
+     when<has_invalid_wgrad_delay, describe_wgrad_delay>,
+     has_invalid_wgrad_delay},
 };
 
 }  // namespace
