@@ -21,6 +21,7 @@ Bands read_bands() {
   return {.dense = find("dense"),
           .dense_far = find("dense_far"),
           .sparse = find("sparse"),
+          .sparse_far = find("sparse_far"),
           .memory = find("memory"),
           .memory_sparse = find("memory_sparse"),
           .fine_tuning = find("fine_tuning"),
@@ -44,7 +45,7 @@ std::vector<ValidatedLayout> read_layouts() {
                    .cp = whole("cp"),
                    .pp = whole("pp"),
                    .ep = whole("ep"),
-                   .zero3 = whole("zero3") == 1,
+                   .fsdp = whole("fsdp") == 1,
                    .sequence = whole("sequence"),
                    .billions = cells.number("billions")});
   }

@@ -18,8 +18,8 @@ struct BandRow {
 /// Nine of ten runs are within the band; of pairs, half are within `pair`, nine of ten within
 /// `pair_max`.
 struct Bands {
-  BandRow dense{}, dense_far{};  // plans near a published run, and others
-  BandRow sparse{};
+  BandRow dense{}, dense_far{};    // plans near a published run, and others
+  BandRow sparse{}, sparse_far{};  // the same of models with experts
   BandRow memory{}, memory_sparse{};
   BandRow fine_tuning{}, memory_fine_tuning{};  // Hugging Face's models: step time, memory
   BandRow unmeasured{};                         // devices without published runs
@@ -34,13 +34,13 @@ struct ValidatedLayout {
   bool sparse = false;       // the model has experts
   std::string generation{};  // of the devices
   i64 tp = 1, cp = 1, pp = 1, ep = 1;
-  bool zero3 = false;
+  bool fsdp = false;  // ZeRO-3; with experts also ZeRO-2, which none of their published runs has
   i64 sequence = 0;
   double billions = 0;  // of parameters
 
   friend auto operator<=>(const ValidatedLayout&, const ValidatedLayout&) = default;
 };
-/// Returns the layouts of the runs that estimates were compared with, each once.
+/// Returns the layouts of the published runs that a plan may be near (X14), each once.
 std::span<const ValidatedLayout> list_validated_layouts();
 
 }  // namespace rankwright::catalog

@@ -22,10 +22,10 @@ bool calibrated(const plan::TrainingConfig& config) {
 ErrorBand published_band(const plan::TrainingConfig& config) {
   const catalog::Bands& bands = catalog::get_bands();
   if (!fitted_generation(config.cluster.device)) return {bands.unmeasured.within, 0};
-  const catalog::BandRow& row = config.software.hf_modeling ? bands.fine_tuning
-                                : config.model.sparse()     ? bands.sparse
-                                : near_validated(config)    ? bands.dense
-                                                            : bands.dense_far;
+  if (config.software.hf_modeling) return {bands.fine_tuning.within, bands.fine_tuning.rows};
+  const bool near = near_validated(config);
+  const catalog::BandRow& row = config.model.sparse() ? (near ? bands.sparse : bands.sparse_far)
+                                                      : (near ? bands.dense : bands.dense_far);
   return {row.within, row.rows};
 }
 
@@ -155,8 +155,8 @@ double find_tie_band(const plan::TrainingConfig& plan) {
 }
 
 double find_far_band(const plan::TrainingConfig& plan) {
-  // The error of models with experts does not grow with the distance.
-  return plan.model.sparse() ? find_tie_band(plan) : catalog::get_bands().dense_far.within;
+  return (plan.model.sparse() ? catalog::get_bands().sparse_far : catalog::get_bands().dense_far)
+      .within;
 }
 
 }  // namespace rankwright::cost

@@ -82,8 +82,8 @@ double find_tie_band(const plan::TrainingConfig& a, const plan::TrainingConfig& 
 double find_tie_band(const plan::TrainingConfig& plan);
 
 /// Returns the relative difference up to which a plan near a published run ties with a faster one
-/// of the same model and device that is not (X14): for dense models, the error of an estimate that
-/// no published run is near.
+/// of the same model and device that is not (X14): the error of an estimate that no published run
+/// is near.
 double find_far_band(const plan::TrainingConfig& plan);
 
 }  // namespace rankwright::cost

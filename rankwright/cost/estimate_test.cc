@@ -48,8 +48,12 @@ TEST(Band, DependsOnModelKindAndDevice) {
   const ErrorBand unknown = estimate_plan(config, catalog::get_calibration()).step_band;
   EXPECT_EQ(unknown.within, catalog::get_bands().unmeasured.within);
   EXPECT_EQ(unknown.rows, 0);
+  // No published run is near this model with experts.
+  EXPECT_FALSE(near_validated(sparse()));
   EXPECT_EQ(estimate_plan(sparse(), catalog::get_calibration()).step_band.within,
-            catalog::get_bands().sparse.within);
+            catalog::get_bands().sparse_far.within);
+  EXPECT_EQ(find_far_band(sparse()), catalog::get_bands().sparse_far.within);
+  EXPECT_EQ(find_far_band(dense()), catalog::get_bands().dense_far.within);
 }
 
 TEST(TieBand, SameModelAndDeviceUseThePairBand) {
@@ -65,8 +69,8 @@ TEST(TieBand, SameModelAndDeviceUseThePairBand) {
 }
 
 TEST(TieBand, OtherPairsUseTheWiderBand) {
-  EXPECT_EQ(find_tie_band(dense(), sparse()), catalog::get_bands().sparse.within);
-  EXPECT_EQ(find_tie_band(sparse(), dense()), catalog::get_bands().sparse.within);
+  EXPECT_EQ(find_tie_band(dense(), sparse()), catalog::get_bands().sparse_far.within);
+  EXPECT_EQ(find_tie_band(sparse(), dense()), catalog::get_bands().sparse_far.within);
   rankwright::plan::TrainingConfig other = dense();
   other.model.vocab += 128;
   EXPECT_FALSE(paired(dense(), other));

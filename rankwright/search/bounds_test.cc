@@ -171,6 +171,26 @@ TEST(Bounds, NodeBoundHoldsForEveryContextParallelAlgorithm) {
   }
 }
 
+TEST(Bounds, NodeBoundHoldsForTheStatedDispatcher) {
+  // HybridEP permutes and launches less than an all-to-all. Links that take no time leave only
+  // that.
+  plan::TrainingConfig config{.model = *catalog::find_model("qwen3-30b-a3b"),
+                              .cluster = *catalog::find_cluster("dgx-h100"),
+                              .job = {},
+                              .plan = {.dp = 8, .ep = 8},
+                              .world = 8};
+  config.cluster.levels[0].bandwidth = BytesPerSecond{1e18};
+  config.cluster.levels[0].latency = {};
+  config.job.sequence = 4096;
+  config.job.global_batch = 256;
+  config.plan.dispatcher = plan::Dispatcher::hybridep;
+  Problem problem = make_problem(config, {.micro_batch = {1, 1}});
+  problem.capacity = 1000.0_GiB;
+  const SearchContext context = make_context(problem, catalog::get_calibration(), {});
+  const Seconds min = bound_node(context, {.dp = 8, .ep = 8}).min;
+  EXPECT_LE(min, cost::estimate_step_time(config, catalog::get_calibration()).total());
+}
+
 TEST(Bounds, CandidatesOfAllNodesAddUpToTheSpace) {
   i64 candidates = 0;
   for (std::uint64_t seed = 2100; seed < 2125; ++seed) {

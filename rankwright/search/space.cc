@@ -48,14 +48,14 @@ std::vector<ExpertDegrees> list_expert_degrees(const Problem& problem, i64 tp) {
   return all;
 }
 
-/// Returns whether a published run is near this node, with or without ZeRO-3. `layout` states the
+/// Returns whether a published run is near this node, with or without FSDP. `layout` states the
 /// model and the job.
-bool is_published(catalog::ValidatedLayout layout, const Node& node, bool zero3) {
+bool is_published(catalog::ValidatedLayout layout, const Node& node, bool fsdp) {
   layout.tp = node.tp;
   layout.cp = node.cp;
   layout.pp = node.pp;
   layout.ep = node.ep;
-  layout.zero3 = zero3;
+  layout.fsdp = fsdp;
   return cost::near_validated(layout);
 }
 
@@ -280,8 +280,8 @@ std::vector<Sharding> list_shardings(const Problem& problem, const Node& node) {
   std::vector<Sharding> all;
   for (int zero = int(limits.zero.min); zero <= std::min<i64>(3, limits.zero.max); ++zero) {
     if (zero > 0 && !spread) break;
-    if (limits.published && !is_published(cost::make_layout(problem.config), node, zero == 3))
-      continue;
+    const bool fsdp = cost::is_fsdp(problem.config.model.sparse(), zero);
+    if (limits.published && !is_published(cost::make_layout(problem.config), node, fsdp)) continue;
     all.push_back({.zero = zero});
     if (zero == 0 || !limits.hybrid) continue;
     for (int level = 0; level < inner; ++level) all.push_back({.zero = zero, .level = level});

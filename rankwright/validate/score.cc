@@ -167,6 +167,8 @@ constexpr Mechanism kMechanisms[] = {
      [](const plan::TrainingConfig& s) { return std::string(name(s.software.launch)); }},
     {"expert kernel",
      [](const plan::TrainingConfig& s) { return std::string(name(s.software.experts)); }},
+    {"ZeRO",
+     [](const plan::TrainingConfig& s) { return std::string(s.plan.zero == 3 ? "3" : "0 to 2"); }},
     {"recomputation",
      [](const plan::TrainingConfig& s) { return std::string(name(s.plan.recompute)); }},
 };

@@ -1,6 +1,5 @@
-// How far a plan is from the published runs that estimates were compared with. Far from all of them
-// an estimate of a dense model is less accurate (X14), and among plans that tie the search prefers
-// one that is near.
+// How far a plan is from the published runs that estimates reproduce. Far from all of them an
+// estimate is less accurate (X14), and among plans that tie the search prefers one that is near.
 #pragma once
 
 #include "rankwright/catalog/bands.h"
@@ -8,11 +7,15 @@
 
 namespace rankwright::cost {
 
+/// Returns whether a ZeRO stage counts as FSDP in a layout (X14): its data ranks communicate in
+/// every microbatch. ZeRO-2 counts only with experts: it has no published runs there.
+bool is_fsdp(bool sparse, int zero);
+
 catalog::ValidatedLayout make_layout(const plan::TrainingConfig& config);
 
 /// Returns the distance of two layouts (X14): a doubling of one degree of parallelism counts 1, a
-/// doubling of the sequence or of the parameters one half, ZeRO-3 or another generation of GPUs 1.
-/// Infinite between a dense model and one with experts.
+/// doubling of the sequence or of the parameters one half, another generation of GPUs 1, FSDP 1 or
+/// with experts 3. Infinite between a dense model and one with experts.
 double layout_distance(const catalog::ValidatedLayout& a, const catalog::ValidatedLayout& b);
 
 /// Layouts up to this distance from a published run are near it: up to here, errors on held-out

@@ -16,7 +16,7 @@ const catalog::ValidatedLayout kOne{.sparse = false,
                                     .cp = 1,
                                     .pp = 4,
                                     .ep = 1,
-                                    .zero3 = false,
+                                    .fsdp = false,
                                     .sequence = 8192,
                                     .billions = 70};
 
@@ -27,10 +27,26 @@ TEST(LayoutDistance, AddsDoublings) {
   other.tp = 2;
   other.sequence = 32768;
   other.billions = 35;
-  other.zero3 = true;
+  other.fsdp = true;
   EXPECT_DOUBLE_EQ(layout_distance(kOne, other), 4.5);
   other.generation = "ampere";
   EXPECT_DOUBLE_EQ(layout_distance(kOne, other), 5.5);
+}
+
+// Runs with experts and FSDP say nothing about those without, and the reverse.
+TEST(LayoutDistance, FsdpWithExperts_IsNotNearOthers) {
+  catalog::ValidatedLayout experts = kOne;
+  experts.sparse = true;
+  catalog::ValidatedLayout other = experts;
+  other.fsdp = true;
+  EXPECT_GT(layout_distance(experts, other), kNearLayout);
+}
+
+TEST(LayoutDistance, Zero2_IsFsdpOnlyWithExperts) {
+  EXPECT_FALSE(is_fsdp(false, 2));
+  EXPECT_TRUE(is_fsdp(false, 3));
+  EXPECT_FALSE(is_fsdp(true, 1));
+  EXPECT_TRUE(is_fsdp(true, 2));
 }
 
 TEST(LayoutDistance, ADenseModelIsFarFromExperts) {

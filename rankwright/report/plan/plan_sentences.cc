@@ -9,6 +9,7 @@
 #include "rankwright/base/check.h"
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
+#include "rankwright/cost/bands/layout_distance.h"
 #include "rankwright/planner/input/key_options.h"
 #include "rankwright/report/explain/waterfall_text.h"
 #include "rankwright/report/plan/search_sentences.h"
@@ -292,7 +293,14 @@ std::string describe_preference(const planner::PlanAnswer& view, std::string_vie
       "The fastest{} takes {} ({}): {}.", a.complete ? "" : " so far", show(a.fastest->time()),
       format_difference(a.fastest->time(), best.time()), brief(a.fastest->config));
   const bool tie = best.time() <= (1 + a.band) * a.min;
-  if (tie)
+  const bool extrapolated =
+      !cost::near_validated(a.fastest->config) && cost::near_validated(best.config);
+  if (!tie && extrapolated)
+    text += fmt::format(
+        " Its estimate may be off by {}, as no published run is near it. {} is near published "
+        "runs.",
+        percent(a.far_band), chosen);
+  else if (tie)
     text += fmt::format(" {} is within the estimate error of it ({}){}.", chosen, percent(a.band),
                         reason.empty() ? "" : " and " + reason);
   else if (!reason.empty())

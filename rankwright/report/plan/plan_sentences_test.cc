@@ -58,6 +58,32 @@ TEST(ViolationTexts, AreInTheOrderOfTheEnum) {
   EXPECT_EQ(name(plan::ConstraintViolation::Why::shard), "shard");
 }
 
+TEST(Preference, NamesAnExtrapolation_BesideTheMargin) {
+  const auto make = [](const std::string& parallelism) {
+    return resolve(importer::read_plan("model: qwen3-30b-a3b\ncluster: dgx-h100 x 2\n"
+                                       "job: {global_batch: 512, sequence: 4096}\n" +
+                                           parallelism,
+                                       "p.yaml", importer::refuse_file)
+                       .draft);
+  };
+  planner::PlanAnswer view =
+      make_view(make("parallelism: {dp_size: 16, ep_size: 16, zero_stage: 1, recompute: full}"));
+  view.answer.fastest = evaluate_plan(
+      view.problem,
+      make("parallelism: {dp_size: 16, zero_stage: 3, micro_batch: 8, recompute: full}").plan,
+      catalog::get_calibration());
+  view.answer.min = view.answer.fastest->time();
+  view.answer.far_band = 0.458;
+  const std::string text = describe_preference(view, "This one");
+  EXPECT_NE(text.find("Its estimate may be off by 45.8 %, as no published run is near it. This one "
+                      "is near published runs."),
+            std::string::npos)
+      << text;
+  // A tie needs no such reason.
+  view.answer.band = 10;
+  EXPECT_EQ(describe_preference(view, "This one").find("off by"), std::string::npos);
+}
+
 TEST(Why, NamesWhatGrewAndWhyAPlanIsRefused) {
   const rankwright::plan::TrainingConfig best =
       config_of("job: {global_batch: 64}\nparallelism: {tp_size: 8}");
