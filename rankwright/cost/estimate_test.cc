@@ -5,6 +5,7 @@
 
 #include "rankwright/catalog/bands.h"
 #include "rankwright/catalog/catalog.h"
+#include "rankwright/cost/bands/layout_distance.h"
 #include "rankwright/model/flops.h"
 #include "tests/support/timed_configs.h"
 
