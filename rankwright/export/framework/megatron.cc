@@ -23,6 +23,21 @@ constexpr std::string_view kRun =
     "  exec \"${1:?the command to start, such as python}\" \"${@:2}\" "
     "\"${RANKWRIGHT_ARGS[@]}\"\n";
 
+/// Returns a comment that names the package that the dispatcher needs besides Megatron-LM.
+std::string write_needed_package(const plan::TrainingConfig& s) {
+  // By plan::Dispatcher.
+  constexpr std::string_view kPackages[] = {
+      "", "DeepEP (github.com/deepseek-ai/DeepEP)",
+      "HybridEP (branch hybrid-ep of github.com/deepseek-ai/DeepEP)",
+      "UCCL-EP (github.com/uccl-project/uccl)"};
+  static_assert(std::size(kPackages) == std::size_t(plan::Dispatcher::uccl) + 1);
+  const std::string_view package = kPackages[std::size_t(s.plan.dispatcher)];
+  if (s.plan.ep == 1 || package.empty()) return "";
+  return fmt::format(
+      "# Its dispatcher needs {}.\n# Without that package, plan with --dispatcher alltoall.\n",
+      package);
+}
+
 /// Returns the number of nodes and of GPUs per node if ranks fill whole nodes, else the world size.
 std::string write_launch(const plan::TrainingConfig& s) {
   constexpr i64 kMaxGpus = 4096;
@@ -46,8 +61,8 @@ std::string write_environment(const plan::TrainingConfig& s) {
 
 std::vector<ExportFile> write_megatron(const plan::TrainingConfig& s, const ExportOptions&,
                                        const std::vector<std::string>& head) {
-  std::string text =
-      write_comments(head, "#") + std::string(kUse) + write_launch(s) + write_environment(s);
+  std::string text = write_comments(head, "#") + std::string(kUse) + write_needed_package(s) +
+                     write_launch(s) + write_environment(s);
   text += "RANKWRIGHT_ARGS=(\n";
   for (const std::vector<MegatronSetting>& rows : {list_megatron_layout(s), list_megatron_model(s)})
     for (const MegatronSetting& row : rows) text += fmt::format("  {}\n", format_flag(row));
