@@ -34,7 +34,7 @@ TEST(Frameworks, RowWithAYearInItsName_DescribesThatYear) {
     ++dated;
     EXPECT_EQ(std::to_string(row.year), row.name.substr(at + 1)) << row.name;
   }
-  EXPECT_EQ(dated, 4);  // Megatron-LM, DeepSpeed, torchtitan and transformers
+  EXPECT_EQ(dated, 5);  // Megatron-LM, DeepSpeed, torchtitan, transformers and litgpt
   EXPECT_EQ(find("deepspeed").year, 2026);
   EXPECT_EQ(frameworks().front().year, 2026);
 }

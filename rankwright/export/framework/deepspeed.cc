@@ -66,10 +66,20 @@ int find_offload_stage(const plan::Plan& p) {
   return p.offload.parameters || p.offload.nvme_optimizer() ? 3 : p.offload.optimizer > 0 ? 2 : 0;
 }
 
+/// Returns what the file sends to the drives: only stage 3 does, and only what is offloaded.
+plan::NvmeStates find_written_nvme(const plan::Plan& p) {
+  if (p.zero < 3 && p.data_ranks() > 1) return plan::NvmeStates::none;
+  const bool optimizer = p.offload.nvme_optimizer(), parameters = p.offload.nvme_parameters();
+  return optimizer && parameters ? plan::NvmeStates::all
+         : optimizer             ? plan::NvmeStates::optimizer
+         : parameters            ? plan::NvmeStates::parameters
+                                 : plan::NvmeStates::none;
+}
+
 /// Sends offloaded states to the drives instead of to host memory.
 void write_nvme(const plan::TrainingConfig& s, Json& zero) {
   const plan::Offload& offload = s.plan.offload;
-  if (s.plan.zero < 3 && s.plan.data_ranks() > 1) return;
+  if (find_written_nvme(s.plan) == plan::NvmeStates::none) return;
   const auto move = [&](Json& states) {
     states["device"] = "nvme";
     if (!offload.nvme_path.empty()) states["nvme_path"] = offload.nvme_path;
@@ -132,8 +142,13 @@ std::vector<UnsupportedSetting> find_unsupported_by_deepspeed(const plan::Traini
     lost.push_back({"parallelism.zero_stage", "one rank shards nothing, but only ZeRO offloads"});
   if (p.offload.optimizer > 0 && p.zero == 0 && p.data_ranks() > 1)
     lost.push_back({"parallelism.offload.optimizer", "it offloads with ZeRO stages 1 to 3"});
-  if (p.offload.nvme != plan::NvmeStates::none && p.zero < 3 && p.data_ranks() > 1)
-    lost.push_back({"parallelism.offload.nvme", "only ZeRO stage 3 moves states to NVMe"});
+  const plan::NvmeStates written = find_written_nvme(p);
+  if (p.offload.nvme != written)
+    lost.push_back({"parallelism.offload.nvme", p.zero < 3 && p.data_ranks() > 1
+                                                    ? "only ZeRO stage 3 moves states to NVMe"
+                                                    : "only offloaded states are on NVMe"});
+  if (!p.offload.nvme_path.empty() && written == plan::NvmeStates::none)
+    lost.push_back({"parallelism.offload.nvme_path", "nothing is on NVMe"});
   if (s.job.optimizer == plan::Optimizer::adam_8bit ||
       s.job.optimizer == plan::Optimizer::adafactor)
     lost.push_back({"job.optimizer", "written as AdamW: the training script creates it"});
