@@ -570,7 +570,7 @@ StepTime estimate_step_time(const plan::TrainingConfig& config, const cluster::C
   step[Item::optimizer] = estimate_update_time(config, c, staged.heaviest, prices.rates);
   step[Item::reference] = estimate_reference_time(config, c, links, staged, shape);
   const RankWork& on = staged.heaviest;
-  // X15
+  // X15, X18
   const OffloadTime offload =
       estimate_offload_time(config, {on.share, on.trained, on.layers, on.forward, on.backward});
   step[Item::offload] = offload.exposed;

@@ -300,9 +300,8 @@ constexpr ConfigKey kRows[] = {
      [](const plan::TrainingConfig& s) { return write_yaml_value(!s.software.eager_ops); },
      other_kernel<&plan::Software::eager_ops>},
     {"software.loss", kernel<&plan::Software::loss>,
-     [](const plan::TrainingConfig& s) {
-       return s.software.loss != default_loss(find_framework(s), s.job.method);
-     }},
+     [](const plan::TrainingConfig&
+            s) { return s.software.loss != default_loss(find_framework(s), s.job.method); }},
     {"software.tuned",
      [](const plan::TrainingConfig& s) { return write_yaml_value(s.software.tuned); },
      other_kernel<&plan::Software::tuned>},

@@ -132,8 +132,7 @@ std::string random_plan() {
       "cluster: dgx-h100 x 2\njob: {global_batch: 32, sequence: 4096}\nparallelism: {tp_size: " +
       std::to_string(tp) + ", pp_size: " + std::to_string(pp) + ", dp_size: " + std::to_string(dp) +
       ", zero_stage: " + std::to_string(zero) + ", recompute: " + recompute;
-  if (sparse)  // a search without a stated dispatcher uses HybridEP, which needs buffers
-    text += ", dispatcher: hybridep, ep_size: " + std::to_string(std::min<i64>(8, 16 / pp));
+  if (sparse) text += ", ep_size: " + std::to_string(std::min<i64>(8, 16 / pp));
   if (pp > 1 && *rc::gen::arbitrary<bool>()) text += ", virtual_stages: 2";
   return text + "}\n";
 }

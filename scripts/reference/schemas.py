@@ -81,6 +81,8 @@ def special(limits):
         "parallelism.offload.optimizer": {
             "anyOf": [{"type": "boolean"}, {"type": "number", "minimum": 0, "maximum": 1}]
         },
+        "parallelism.offload.nvme_path": {"type": "string", "maxLength": 255},
+        "software.release": {"type": ["string", "number"]},
         "job.lora_modules": {
             "anyOf": [
                 {"enum": ["all", *linear]},

@@ -1,7 +1,6 @@
 // The time that offload to the host adds to a step: transfers over the link between device and
 // host, between host and NVMe drives, and the optimizer's update on the host (formulas X15 and
-// X18). The rates are those that published
-// runs reach; they are not fitted.
+// X18). The rates are those that published runs reach; they are not fitted.
 #pragma once
 
 #include "rankwright/base/units.h"

@@ -79,14 +79,6 @@ void follow_target(importer::Draft& draft, rules::Target target,
     assumed.push_back({"software.framework", std::string(draft.framework->name), "as the target"});
 }
 
-/// Returns whether the framework's release and the devices have HybridEP, which needs Hopper or
-/// Blackwell.
-bool runs_hybridep(const plan::TrainingConfig& config) {
-  const cluster::Device& device = config.cluster.device;
-  return config.model.sparse() && config.software.expert_features.hybridep &&
-         (device.generation == "hopper" || device.generation == "blackwell");
-}
-
 }  // namespace
 
 rules::Target choose_search_target(std::optional<rules::Target> stated,
@@ -143,12 +135,10 @@ search::Problem open_problem(plan::TrainingConfig config, const importer::Draft&
                          .pp = stated.overlap_pp.value_or(false),
                          .ep = stated.overlap_ep.value_or(false),
                          .wgrad = stated.overlap_wgrad.value_or(false)};
-  // If no dispatcher is stated, tokens are sent with the newest one of the framework's release.
-  const bool megatron = !stated.dispatcher && rules::allows_megatron(limits.target);
-  const bool hybrid = megatron && runs_hybridep(config);
-  const bool per_node = megatron && !hybrid && config.software.expert_features.deepep;
-  config.plan.dispatcher =
-      stated.dispatcher.value_or(hybrid ? plan::Dispatcher::hybridep : plan::Dispatcher::alltoall);
+  config.plan.dispatcher = stated.dispatcher.value_or(plan::Dispatcher::alltoall);
+  // HybridEP is used only if stated: it is a branch of a package that few have installed.
+  const bool per_node = !stated.dispatcher && rules::allows_megatron(limits.target) &&
+                        config.software.expert_features.deepep;
   search::Problem open = make_problem(std::move(config), limits);
   // Its default attention, FlexAttention, gathers keys and values.
   if (limits.target == rules::Target::torchtitan && !limits.cp_comm)

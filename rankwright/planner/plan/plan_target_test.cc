@@ -44,11 +44,12 @@ TEST(SearchTarget, FileNamesAnother_IsThat) {
 }
 
 /// Returns what a search of a mixture of experts assumes about its framework.
-search::Problem open_experts(const std::string& more, const std::string& cluster = "dgx-h100 x 2") {
-  const importer::PlanFile file =
-      importer::read_plan("model: qwen3-30b-a3b\ncluster: " + cluster +
-                              "\njob: {global_batch: 64, sequence: 4096}\n" + more,
-                          "plan.yaml", importer::refuse_file);
+search::Problem open_experts(const std::string& more) {
+  const importer::PlanFile file = importer::read_plan(
+      "model: qwen3-30b-a3b\ncluster: dgx-h100 x 2\n"
+      "job: {global_batch: 64, sequence: 4096}\n" +
+          more,
+      "plan.yaml", importer::refuse_file);
   search::Limits limits;
   limits.target = Target::megatron;
   return open_problem(resolve_job(file.draft, Target::megatron, {}), file.draft, limits);
@@ -56,25 +57,17 @@ search::Problem open_experts(const std::string& more, const std::string& cluster
 
 TEST(FrameworkRelease, SearchUsesWhatItHas) {
   using plan::Dispatcher;
-  const search::Problem newest = open_experts("");
-  EXPECT_EQ(newest.config.plan.dispatcher, Dispatcher::hybridep);
-  EXPECT_FALSE(newest.dispatch_per_node);
-  const search::Problem hybrid = open_experts("software: {release: 0.16}\n");
-  EXPECT_EQ(hybrid.config.plan.dispatcher, Dispatcher::hybridep);
-  const search::Problem deepep = open_experts("software: {release: 0.15}\n");
-  EXPECT_EQ(deepep.config.plan.dispatcher, Dispatcher::alltoall);
-  EXPECT_TRUE(deepep.dispatch_per_node);
+  EXPECT_EQ(open_experts("").config.plan.dispatcher, Dispatcher::alltoall);
+  EXPECT_TRUE(open_experts("").dispatch_per_node);  // DeepEP for experts in other nodes
+  EXPECT_TRUE(open_experts("software: {release: 0.12}\n").dispatch_per_node);
   EXPECT_FALSE(open_experts("software: {release: 0.11}\n").dispatch_per_node);
 }
 
-TEST(FrameworkRelease, StatedSettingsAndOldGpusStayAsTheyAre) {
+TEST(FrameworkRelease, StatedSettingsStayAsTheyAre) {
   using plan::Dispatcher;
   const search::Problem stated = open_experts("parallelism: {dispatcher: alltoall}\n");
   EXPECT_EQ(stated.config.plan.dispatcher, Dispatcher::alltoall);
   EXPECT_FALSE(stated.dispatch_per_node);
-  const search::Problem ampere = open_experts("", "dgx-a100 x 2");
-  EXPECT_EQ(ampere.config.plan.dispatcher, Dispatcher::alltoall);
-  EXPECT_TRUE(ampere.dispatch_per_node);
 }
 
 PlanAnswer find(OptionTexts more = {}) {
