@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "rankwright/cost/memory/states.h"
 #include "rankwright/export/rows.h"
 #include "rankwright/export/typed.h"
 #include "rankwright/plan/shares.h"
@@ -66,29 +67,27 @@ int find_offload_stage(const plan::Plan& p) {
   return p.offload.parameters || p.offload.nvme_optimizer() ? 3 : p.offload.optimizer > 0 ? 2 : 0;
 }
 
-/// Returns what the file sends to the drives: only stage 3 does, and only what is offloaded.
-plan::NvmeStates find_written_nvme(const plan::Plan& p) {
-  if (p.zero < 3 && p.data_ranks() > 1) return plan::NvmeStates::none;
-  const bool optimizer = p.offload.nvme_optimizer(), parameters = p.offload.nvme_parameters();
-  return optimizer && parameters ? plan::NvmeStates::all
-         : optimizer             ? plan::NvmeStates::optimizer
-         : parameters            ? plan::NvmeStates::parameters
-                                 : plan::NvmeStates::none;
+/// Returns what the file sends to the drives.
+plan::NvmeStates find_written_nvme(const plan::TrainingConfig& s) {
+  const cost::KeptOnNvme kept = cost::find_kept_on_nvme(s);
+  if (kept.optimizer && kept.parameters) return plan::NvmeStates::all;
+  if (kept.optimizer) return plan::NvmeStates::optimizer;
+  return kept.parameters ? plan::NvmeStates::parameters : plan::NvmeStates::none;
 }
 
 /// Sends offloaded states to the drives instead of to host memory.
 void write_nvme(const plan::TrainingConfig& s, Json& zero) {
-  const plan::Offload& offload = s.plan.offload;
-  if (find_written_nvme(s.plan) == plan::NvmeStates::none) return;
+  const cost::KeptOnNvme kept = cost::find_kept_on_nvme(s);
+  const std::string& path = s.plan.offload.nvme_path;
   const auto move = [&](Json& states) {
     states["device"] = "nvme";
-    if (!offload.nvme_path.empty()) states["nvme_path"] = offload.nvme_path;
+    if (!path.empty()) states["nvme_path"] = path;
   };
-  if (offload.nvme_optimizer()) {
+  if (kept.optimizer) {
     move(zero["offload_optimizer"]);
     zero["sub_group_size"] = count_nvme_buffer(s);  // of each of its buffers
   }
-  if (offload.nvme_parameters()) {
+  if (kept.parameters) {
     move(zero["offload_param"]);
     zero["offload_param"]["buffer_size"] = count_nvme_buffer(s);
   }
@@ -142,7 +141,7 @@ std::vector<UnsupportedSetting> find_unsupported_by_deepspeed(const plan::Traini
     lost.push_back({"parallelism.zero_stage", "one rank shards nothing, but only ZeRO offloads"});
   if (p.offload.optimizer > 0 && p.zero == 0 && p.data_ranks() > 1)
     lost.push_back({"parallelism.offload.optimizer", "it offloads with ZeRO stages 1 to 3"});
-  const plan::NvmeStates written = find_written_nvme(p);
+  const plan::NvmeStates written = find_written_nvme(s);
   if (p.offload.nvme != written)
     lost.push_back({"parallelism.offload.nvme", p.zero < 3 && p.data_ranks() > 1
                                                     ? "only ZeRO stage 3 moves states to NVMe"
