@@ -1,8 +1,9 @@
-# Checks that the documents show what the program prints: whole commands of real size, up to two minutes each.
+# Checks that the documents show what the program prints: whole commands of real size, up to two minutes of
+# processor time each.
 set(check_docs ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/check_docs
   $<TARGET_FILE:rankwright_exe>)
 add_test(NAME docs.commands COMMAND ${check_docs})
-set_tests_properties(docs.commands PROPERTIES TIMEOUT 600)
+set_tests_properties(docs.commands PROPERTIES TIMEOUT 1800)
 foreach(document right writes)
   add_test(NAME docs.checker_accepts_${document}
     COMMAND ${check_docs} ${CMAKE_CURRENT_SOURCE_DIR}/data/docs/${document}.md)
