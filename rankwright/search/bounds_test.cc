@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <map>
+
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/memory/memory.h"
 #include "rankwright/cost/step.h"
@@ -94,6 +96,23 @@ RC_GTEST_PROP(Bounds, CommunicationOnlyAddsTime, ()) {
       config, cost::Links::none(config, catalog::get_calibration()), catalog::get_calibration());
   RC_ASSERT(min_time(config, catalog::get_calibration(), unlinked) <=
             (1 + kRounding) * min_time(config, catalog::get_calibration(), linked));
+}
+
+RC_GTEST_PROP(Bounds, NoStepIsFasterWithASmallerMicrobatch, ()) {
+  rankwright::plan::TrainingConfig config = make_random_config();
+  config.job.global_batch *= 4;
+  const Problem problem = make_problem(config);
+  const SearchContext context = make_context(problem, catalog::get_calibration(), {});
+  const auto min = [&](i64 micro_batch) {
+    config.plan.micro_batch = micro_batch;
+    return min_step_time(
+        context, config,
+        estimate_layer_costs(config, cost::Links(config, catalog::get_calibration()),
+                             catalog::get_calibration()));
+  };
+  const i64 micro_batch = config.plan.micro_batch;
+  const Seconds large = min(4 * micro_batch);
+  for (const i64 times : {1, 2}) RC_ASSERT(min(times * micro_batch) >= (1 - kRounding) * large);
 }
 
 RC_GTEST_PROP(Bounds, NoPipelineEndsBeforeItsLowerBound, ()) {
@@ -265,6 +284,7 @@ i64 compare_memory_bounds(const Problem& problem, const Node& node) {
   StageSplitCache splits;
   plan::TrainingConfig config = space.config;
   i64 compared = 0;
+  std::map<bool, Bytes> before;  // the bound of the next smaller microbatch
   for (const i64 size : space.micro_batches)
     for (const bool sequence_parallel : space.sequence_parallels) {
       config.plan.micro_batch = size;
@@ -274,6 +294,8 @@ i64 compare_memory_bounds(const Problem& problem, const Node& node) {
       choose(config.plan, 0, 0, problem);
       BatchMemory memory(space);
       const Bytes min = memory.min(config);
+      EXPECT_GE(min, (1 - kRounding) * before[sequence_parallel]) << "microbatch " << size;
+      before[sequence_parallel] = min;
       if (min < kInfiniteBytes) {  // infinite if the target refuses all choices
         EXPECT_TRUE(BatchMemory(space).may_fit(min, config));
         EXPECT_FALSE(BatchMemory(space).may_fit((1 - kRounding) * min, config));

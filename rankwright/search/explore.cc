@@ -4,7 +4,6 @@
 #include <array>
 #include <deque>
 #include <memory>
-#include <span>
 #include <utility>
 
 #include "rankwright/cost/memory/memory.h"
@@ -19,9 +18,13 @@ namespace {
 // The levels of a search below the node (NodeSpace). Each is made from the one above, holds the
 // plan with all choices so far, and does not change.
 
+/// A bound on one microbatch size holds for another up to rounding.
+constexpr double kRounding = 1e-9;
+
 /// One microbatch size with or without sequence parallelism.
 struct BatchLevel {
   plan::Plan plan;
+  std::size_t sequence_parallel;  // its index
   BatchMemory memory;
 };
 
@@ -83,6 +86,19 @@ struct LayerCostCache {
   std::vector<std::unique_ptr<TensorCosts>> tensor;  // by PlacedOrder::tensor_placement
   // By context-parallel algorithm and PlacedOrder::layer_placement.
   std::vector<std::vector<std::optional<Layers>>> layers;
+
+  explicit LayerCostCache(const NodeSpace& space)
+      : tensor(space.num_tensor_placements), layers(space.comms.size()) {
+    for (auto& by_placement : layers) by_placement.resize(space.num_layer_placements);
+  }
+};
+
+/// The bounds of the largest microbatch that may fit, with or without sequence parallelism.
+/// Smaller ones take no less, because no part of a layer takes less than in proportion to tokens.
+struct LargestBatch {
+  LayerCostCache cache;
+  std::vector<std::vector<char>> too_slow;  // as LayerCostCache::layers
+  bool all_too_slow = false;
 };
 
 /// The axis orders with the times of their layers, for one choice of recompute and for pipelines
@@ -107,7 +123,7 @@ struct StageSet {
   plan::Stages stages{};  // empty if balanced ones do not differ from even ones
   EndStages ends{};
   std::vector<std::optional<cost::StageCosts>> costs{};  // by PricedOrder::cost_class
-  std::optional<plan::DataShape> data_shape{};           // of the heaviest pp rank
+  const plan::DataShape* data_shape = nullptr;           // of the heaviest pp rank
 };
 
 /// One pipeline with its stages.
@@ -116,6 +132,16 @@ struct PipelineLevel {
   Pipe pipe;
   StageSet& stages;
   const MemoryBounds& min_memory;
+};
+
+/// The parameters of a pp rank, divided into calls, which depend only on its stages and on sequence
+/// parallelism.
+struct KnownShape {
+  pipeline::StageOrder order{};
+  bool sequence_parallel = false;
+  i64 rank = 0;
+  plan::Stages stages{};
+  plan::DataShape shape{};
 };
 
 /// A way to shard that fits, with a lower bound of the step time.
@@ -150,35 +176,32 @@ std::size_t find_cost_class(const std::vector<PricedOrder>& orders) {
 class NodeSearch {
  public:
   NodeSearch(const SearchContext& context, const Node& node, const Incumbent& incumbent,
-             StageSplitCache& split_cache, std::span<const Seconds> mins)
+             StageSplitCache& split_cache, std::optional<std::size_t> fitting)
       : context_(context),
         calibration_(context.calibration),
         problem_(context.problem),
         split_cache_(split_cache),
-        mins_(mins),
         result_(context, incumbent),
         space_(make_node_space(context, node, result_.stats())),
+        fitting_(
+            std::min(fitting.value_or(space_.micro_batches.size()), space_.micro_batches.size())),
         scratch_(space_.config) {}
 
-  PartialResult run() {
-    for (std::size_t k = 0; k < space_.micro_batches.size(); ++k) {
-      if (search_micro_batch(k)) continue;
-      // Larger ones do not fit either.
-      const i64 larger = i64(space_.micro_batches.size() - k - 1);
-      result_.stats().memory += larger * count_candidates_per_micro_batch();
-      break;
-    }
-    return result_.finish(candidates(problem_, space_.node), stopped_);
-  }
+  PartialResult run();
 
  private:
+  void bound_largest_batch();
+  TensorCosts& price_tensor(const PlacedOrder& placed, plan::TrainingConfig& config,
+                            LayerCostCache& cache);
+  LayerCostCache::Layers& price_layers(const PlacedOrder& placed, std::size_t comm,
+                                       const plan::TrainingConfig& config, LayerCostCache& cache);
   bool search_micro_batch(std::size_t index);
   void search_orders(BatchLevel& batch, bool chunked, LayerCostCache& cache);
   void search_pipeline(const OrderLevel& level, const Pipe& pipe);
   void search_shards(const PipelineLevel& level, const PricedOrder& order);
 
-  std::vector<PricedOrder> price_orders(const plan::Plan& plan, i64 candidates_per_shard,
-                                        LayerCostCache& cache);
+  std::vector<PricedOrder> price_orders(const BatchLevel& batch, const plan::Plan& plan,
+                                        i64 candidates_per_shard, LayerCostCache& cache);
   std::vector<const PricedOrder*> order_by_bound(std::vector<PricedOrder>& orders,
                                                  const plan::Plan& plan, i64 pipes);
   std::optional<PipelineLevel> make_pipeline(const OrderLevel& level, const Pipe& pipe);
@@ -186,6 +209,8 @@ class NodeSearch {
                         const plan::TrainingConfig& config);
   std::vector<FittingShard> find_fitting(const PipelineLevel& level, const PricedOrder& order,
                                          Seconds min, plan::TrainingConfig& config);
+  const plan::DataShape& find_data_shape(const StageSet& set, const plan::TrainingConfig& config,
+                                         const cost::StageCosts& staged);
   Bytes estimate_memory(const PipelineLevel& level, const Shard& shard,
                         const plan::TrainingConfig& config);
   i64 count_candidates_per_micro_batch() const {
@@ -203,11 +228,13 @@ class NodeSearch {
   const cluster::Calibration& calibration_;
   const Problem& problem_;
   StageSplitCache& split_cache_;
-  std::span<const Seconds> mins_;  // NodeBound::min_by_micro_batch
   NodeResult result_;
   const NodeSpace space_;
+  const std::size_t fitting_;            // microbatch sizes that may fit
+  std::vector<LargestBatch> largest_{};  // by index of sequence parallelism; empty: not known
   plan::TrainingConfig scratch_;       // reused, because copying the model and the cluster is slow
   std::deque<StageSet> stage_sets_{};  // of the current OrderLevel
+  std::deque<KnownShape> shapes_{};
   // The current pipeline:
   std::vector<cost::RankLoad> loads_{};  // of the ranks that may be the fullest; empty: not known
   std::vector<Bytes> shard_memory_{};    // by Shard::at; infinite if not known
@@ -267,6 +294,20 @@ std::vector<FittingShard> NodeSearch::find_fitting(const PipelineLevel& level,
   return fitting;
 }
 
+/// Returns the shape of the heaviest pp rank.
+const plan::DataShape& NodeSearch::find_data_shape(const StageSet& set,
+                                                   const plan::TrainingConfig& config,
+                                                   const cost::StageCosts& staged) {
+  for (const KnownShape& known : shapes_)
+    if (known.order == set.order && known.rank == staged.step.heaviest &&
+        known.sequence_parallel == config.plan.sequence_parallel && known.stages == set.stages)
+      return known.shape;
+  return shapes_
+      .emplace_back(KnownShape{set.order, config.plan.sequence_parallel, staged.step.heaviest,
+                               set.stages, make_heaviest_shape(config, staged)})
+      .shape;
+}
+
 void NodeSearch::search_shards(const PipelineLevel& level, const PricedOrder& order) {
   plan::TrainingConfig& config = config_with(level.plan);
   config.plan.order = order.placed->order;
@@ -297,8 +338,8 @@ void NodeSearch::search_shards(const PipelineLevel& level, const PricedOrder& or
     one.min = cost::apply_overheads(config, calibration_, staged.step.total() + idle);
   if (prune()) return;
   cost::Links links = order.placed->links;
-  std::optional<plan::DataShape>& data = level.stages.data_shape;
-  if (!data) data = make_heaviest_shape(config, staged);
+  const plan::DataShape*& data = level.stages.data_shape;
+  if (data == nullptr) data = &find_data_shape(level.stages, config, staged);
   for (FittingShard& one : fitting) {
     choose(config.plan, one.shard->zero, one.shard->size, problem_);
     links.set(mesh::GroupKind::shard, one.shard->shard);
@@ -394,21 +435,73 @@ void NodeSearch::search_pipeline(const OrderLevel& level, const Pipe& pipe) {
   for (const PricedOrder* order : level.orders) search_shards(*pipeline, *order);
 }
 
+/// Returns the times of the layers of `config` with the tensor-parallel groups of an order alone.
+TensorCosts& NodeSearch::price_tensor(const PlacedOrder& placed, plan::TrainingConfig& config,
+                                      LayerCostCache& cache) {
+  std::unique_ptr<TensorCosts>& known = cache.tensor[placed.tensor_placement];
+  if (known) return *known;
+  const plan::CpComm comm = std::exchange(config.plan.cp_comm, kFastestKernels);
+  known = std::make_unique<TensorCosts>(context_, config, placed.links.span(mesh::GroupKind::tp));
+  config.plan.cp_comm = comm;
+  return *known;
+}
+
+/// Returns the times of the layers of `config` with all groups of an order but sends. `comm` is the
+/// index of its context-parallel algorithm. Requires: price_tensor() was called.
+LayerCostCache::Layers& NodeSearch::price_layers(const PlacedOrder& placed, std::size_t comm,
+                                                 const plan::TrainingConfig& config,
+                                                 LayerCostCache& cache) {
+  std::optional<LayerCostCache::Layers>& layers = cache.layers[comm][placed.layer_placement];
+  if (!layers) {
+    layers = {add_other_groups(config, placed.links, *cache.tensor[placed.tensor_placement],
+                               calibration_)};
+    layers->min = min_step_time(context_, config, layers->costs);
+  }
+  return *layers;
+}
+
+/// Bounds the time of the largest microbatch that may fit on each order. An order that is too slow
+/// with it is too slow with smaller ones.
+void NodeSearch::bound_largest_batch() {
+  if (result_.limit() == kInfiniteTime || fitting_ < 2) return;
+  plan::Plan plan = space_.config.plan;
+  plan.micro_batch = space_.micro_batches[fitting_ - 1];
+  const auto is_too_slow = [&](Seconds min) { return (1 - kRounding) * min > result_.limit(); };
+  for (const bool sequence_parallel : space_.sequence_parallels) {
+    plan.sequence_parallel = sequence_parallel;
+    choose(plan, 0, 0, problem_);
+    LargestBatch& largest = largest_.emplace_back(LargestBatch{LayerCostCache(space_), {}});
+    largest.too_slow.assign(space_.comms.size(),
+                            std::vector<char>(space_.num_layer_placements, false));
+    largest.all_too_slow = true;
+    plan::TrainingConfig& config = config_with(plan);
+    for (std::size_t k = 0; k < space_.comms.size(); ++k) {
+      config.plan.cp_comm = space_.comms[k];
+      for (const PlacedOrder& placed : space_.orders) {
+        if (is_stopped()) return;
+        char& too_slow = largest.too_slow[k][placed.layer_placement];
+        if (too_slow) continue;
+        config.plan.order = placed.order;
+        config.plan.dispatcher = placed.dispatcher;
+        if (!find_first_violation(config))
+          too_slow = is_too_slow(price_tensor(placed, config, largest.cache).min) ||
+                     is_too_slow(price_layers(placed, k, config, largest.cache).min);
+        largest.all_too_slow = largest.all_too_slow && too_slow;
+      }
+    }
+  }
+}
+
 /// Computes the times of the layers on each order with each context-parallel algorithm, without
 /// recompute. Orders with equal groups inside layers share them.
-std::vector<PricedOrder> NodeSearch::price_orders(const plan::Plan& plan, i64 candidates_per_shard,
-                                                  LayerCostCache& cache) {
+std::vector<PricedOrder> NodeSearch::price_orders(const BatchLevel& batch, const plan::Plan& plan,
+                                                  i64 candidates_per_shard, LayerCostCache& cache) {
   std::vector<PricedOrder> all;
   if (space_.orders.empty()) return all;
   SearchStats& stats = result_.stats();
   plan::TrainingConfig& config = config_with(plan);
-  const auto price_with_tensor = [&](const PlacedOrder& placed) {
-    const plan::CpComm comm = std::exchange(config.plan.cp_comm, kFastestKernels);
-    auto costs =
-        std::make_unique<TensorCosts>(context_, config, placed.links.span(mesh::GroupKind::tp));
-    config.plan.cp_comm = comm;
-    return costs;
-  };
+  const LargestBatch* const largest =
+      largest_.empty() ? nullptr : &largest_[batch.sequence_parallel];
   for (std::size_t k = 0; k < space_.comms.size(); ++k) {
     const plan::CpComm comm = space_.comms[k];
     config.plan.order = space_.orders.front().order;
@@ -421,19 +514,14 @@ std::vector<PricedOrder> NodeSearch::price_orders(const plan::Plan& plan, i64 ca
       config.plan.order = placed.order;
       config.plan.dispatcher = placed.dispatcher;
       const i64 candidates = candidates_per_shard * i64(placed.shards.size());
-      std::unique_ptr<TensorCosts>& tensor = cache.tensor[placed.tensor_placement];
-      if (!tensor) tensor = price_with_tensor(placed);
-      if (tensor->min > result_.limit()) {
+      if ((largest != nullptr && largest->too_slow[k][placed.layer_placement]) ||
+          price_tensor(placed, config, cache).min > result_.limit()) {
         stats.pruned += candidates;
         continue;
       }
-      std::optional<LayerCostCache::Layers>& layers = cache.layers[k][placed.layer_placement];
-      if (!layers) {
-        layers = {add_other_groups(config, placed.links, *tensor, calibration_)};
-        layers->min = min_step_time(context_, config, layers->costs);
-      }
-      cost::LayerCosts& prices = layers->costs;
-      Seconds min = layers->min;
+      LayerCostCache::Layers& layers = price_layers(placed, k, config, cache);
+      cost::LayerCosts& prices = layers.costs;
+      Seconds min = layers.min;
       if (min <= result_.limit()) {
         prices.sends = estimate_send_times(config, placed.links);
         min = cost::min_time(config, calibration_, prices);
@@ -506,7 +594,7 @@ void NodeSearch::search_orders(BatchLevel& batch, bool chunked, LayerCostCache& 
   plan::Plan plan = batch.plan;
   if (problem_.overlap_chunks) plan.overlap.pp = chunked;
   std::vector<PricedOrder> evaluated =
-      price_orders(plan, count_combinations(space_.recomputes, pipes), cache);
+      price_orders(batch, plan, count_combinations(space_.recomputes, pipes), cache);
   if (evaluated.empty()) return;
   i64 shards = 0;
   for (const PricedOrder& one : evaluated) shards += i64(one.placed->shards.size());
@@ -515,11 +603,17 @@ void NodeSearch::search_orders(BatchLevel& batch, bool chunked, LayerCostCache& 
   plan.cp_comm = plan::CpComm::p2p;
   cost::LayerCosts unlinked = estimate_layer_costs(
       config_with(plan), cost::Links::none(scratch_, calibration_), calibration_);
+  std::vector<Pipe> some;
   for (std::size_t k = 0; k < space_.recomputes.size(); ++k) {
-    std::vector<Pipe> some = pipes;
-    std::erase_if(some, [&](const Pipe& pipe) { return !combines(space_.recomputes[k], pipe); });
-    result_.stats().memory +=
-        shards * i64(std::erase_if(some, [&](const Pipe& pipe) { return is_too_large(k, pipe); }));
+    if (is_stopped()) return;
+    some.clear();
+    for (const Pipe& pipe : pipes) {
+      if (!combines(space_.recomputes[k], pipe)) continue;
+      if (is_too_large(k, pipe))
+        result_.stats().memory += shards;
+      else
+        some.push_back(pipe);
+    }
     if (some.empty()) continue;
     choose(plan, space_.recomputes[k]);
     unlinked.recompute(plan);
@@ -543,38 +637,56 @@ void NodeSearch::search_orders(BatchLevel& batch, bool chunked, LayerCostCache& 
 /// them can fit.
 bool NodeSearch::search_micro_batch(std::size_t index) {
   if (is_stopped()) return true;
-  const i64 candidates = count_candidates_per_micro_batch();
+  // A rule may have refused all choices of sequence parallelism.
+  const i64 candidates =
+      count_candidates_per_micro_batch() / std::max<i64>(1, i64(space_.sequence_parallels.size()));
   plan::Plan plan = space_.config.plan;
   plan.micro_batch = space_.micro_batches[index];
-  std::vector<BatchLevel> batches;
-  for (const bool sequence_parallel : space_.sequence_parallels) {
-    choose(plan, Pipe{});
-    plan.sequence_parallel = sequence_parallel;
-    choose(plan, RecomputeChoice{});
-    choose(plan, 0, 0, problem_);  // tp overlap depends on sequence parallelism
-    BatchMemory memory(space_);
-    plan::TrainingConfig& config = config_with(plan);
-    if (!memory.may_fit(context_.limit, config) && result_.is_too_large(memory.min(config)))
-      result_.stats().memory += candidates / i64(space_.sequence_parallels.size());
-    else
-      batches.push_back({.plan = plan, .memory = std::move(memory)});
-  }
-  if (batches.empty()) return false;
-  const Seconds min =
-      index < mins_.size() ? mins_[index] : min_compute_time(context_, config_with(plan));
-  if (min > result_.limit()) {
-    result_.stats().pruned +=
-        candidates / i64(space_.sequence_parallels.size()) * i64(batches.size());
+  if (min_compute_time(context_, config_with(plan)) > result_.limit()) {
+    result_.stats().pruned += count_candidates_per_micro_batch();
     return true;
   }
-  for (BatchLevel& batch : batches) {
-    LayerCostCache cache;
-    cache.tensor.resize(space_.num_tensor_placements);
-    cache.layers.resize(space_.comms.size());
-    for (auto& by_placement : cache.layers) by_placement.resize(space_.num_layer_placements);
+  bool any_fits = false;
+  for (std::size_t k = 0; k < space_.sequence_parallels.size(); ++k) {
+    if (!largest_.empty() && largest_[k].all_too_slow) {
+      result_.stats().pruned += candidates;
+      any_fits = true;  // for all that is known
+      continue;
+    }
+    choose(plan, Pipe{});
+    plan.sequence_parallel = space_.sequence_parallels[k];
+    choose(plan, RecomputeChoice{});
+    choose(plan, 0, 0, problem_);  // tp overlap depends on sequence parallelism
+    BatchLevel batch{.plan = plan, .sequence_parallel = k, .memory = BatchMemory(space_)};
+    plan::TrainingConfig& config = config_with(plan);
+    if (!batch.memory.may_fit(context_.limit, config) &&
+        result_.is_too_large(batch.memory.min(config))) {
+      result_.stats().memory += candidates;
+      continue;
+    }
+    any_fits = true;
+    const bool is_largest = !largest_.empty() && index + 1 == fitting_;
+    LayerCostCache cache = is_largest ? std::move(largest_[k].cache) : LayerCostCache(space_);
     for (const bool chunked : {false, true}) search_orders(batch, chunked, cache);
   }
-  return true;
+  return any_fits;
+}
+
+PartialResult NodeSearch::run() {
+  bound_largest_batch();
+  for (std::size_t k = 0; k < space_.micro_batches.size(); ++k) {
+    if (context_.bounds && k >= fitting_ && result_.has_best()) {
+      result_.stats().memory +=
+          i64(space_.micro_batches.size() - k) * count_candidates_per_micro_batch();
+      break;
+    }
+    if (search_micro_batch(k)) continue;
+    // Larger ones do not fit either.
+    const i64 larger = i64(space_.micro_batches.size() - k - 1);
+    result_.stats().memory += larger * count_candidates_per_micro_batch();
+    break;
+  }
+  return result_.finish(candidates(problem_, space_.node), stopped_);
 }
 
 /// Returns whether some candidate of a node with the microbatch of `config` may fit.
@@ -601,28 +713,28 @@ NodeBound bound_node(const SearchContext& context, const Node& node) {
   bound.violation = find_first_violation(config);
   if (bound.violation) return bound;
   const NodeSpace space = make_unordered_space(context, node);
-  const cost::Links links(config, context.calibration);
-  for (const i64 size : space.micro_batches) {
+  const auto fits = [&](i64 size) {
     config.plan.micro_batch = size;
-    const bool fits = !context.bounds || may_fit(space, config);
-    if (fits) {
-      bound.min_by_micro_batch.push_back(min_compute_time(context, config));
-      bound.min = std::min(bound.min, bound.min_by_micro_batch.back());
-    }
-    if (fits || bound.priority == kInfiniteTime)
-      bound.priority = std::min(
-          bound.priority, cost::min_time(config, context.calibration,
-                                         estimate_layer_costs(config, links, context.calibration)));
-    if (!fits) break;  // larger ones do not fit either
-  }
+    return !context.bounds || may_fit(space, config);
+  };
+  const std::vector<i64>& sizes = space.micro_batches;
+  if (sizes.empty()) return bound;
+  // If one microbatch size does not fit, no larger one does.
+  bound.fitting = std::size_t(std::ranges::partition_point(sizes, fits) - sizes.begin());
+  // No step takes less time with a smaller microbatch.
+  config.plan.micro_batch = sizes[std::max<std::size_t>(bound.fitting, 1) - 1];
+  if (bound.fitting > 0) bound.min = (1 - kRounding) * min_compute_time(context, config);
+  const cost::Links links(config, context.calibration);
+  bound.priority = cost::min_time(config, context.calibration,
+                                  estimate_layer_costs(config, links, context.calibration));
   return bound;
 }
 
 PartialResult explore(const SearchContext& context, const Node& node, const Incumbent& incumbent,
-                      StageSplitCache& split_cache, std::span<const Seconds> mins) {
+                      StageSplitCache& split_cache, std::optional<std::size_t> fitting) {
   // A search that was stopped need not enumerate the node's choices, which may take a while.
   if (context.stopped()) return {.undecided = candidates(context.problem, node)};
-  return NodeSearch(context, node, incumbent, split_cache, mins).run();
+  return NodeSearch(context, node, incumbent, split_cache, fitting).run();
 }
 
 }  // namespace rankwright::search

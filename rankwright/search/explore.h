@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "rankwright/cluster/calibration.h"
@@ -42,9 +41,7 @@ struct NodeBound {
   Seconds priority{};  // a guess of the step time; nodes with a low one are searched first
   i64 candidates = 0;
   plan::ConstraintViolation violation{};  // of all its candidates
-  /// Lower bounds by microbatch size, of the sizes that may fit: the first of
-  /// list_micro_batches().
-  std::vector<Seconds> min_by_micro_batch{};
+  std::size_t fitting = 0;  // microbatch sizes that may fit: the first of list_micro_batches()
 };
 /// Computes the bound of a node. `min` is infinite if it has a violation or if nothing can fit.
 NodeBound bound_node(const SearchContext& context, const Node& node);
@@ -55,9 +52,9 @@ struct Incumbent {
   std::optional<Bytes> leanest{};  // memory of the smallest plan that does not fit; 0: not asked
 };
 
-/// Searches all candidates of a node. `mins` is NodeBound::min_by_micro_batch, or empty; bounds
-/// that it does not have are computed. Thread-safe.
+/// Searches all candidates of a node. `fitting` is NodeBound::fitting, or nothing if it is not
+/// known. Thread-safe.
 PartialResult explore(const SearchContext& context, const Node& node, const Incumbent& incumbent,
-                      StageSplitCache& split_cache, std::span<const Seconds> mins = {});
+                      StageSplitCache& split_cache, std::optional<std::size_t> fitting = {});
 
 }  // namespace rankwright::search

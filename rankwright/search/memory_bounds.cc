@@ -1,6 +1,7 @@
 #include "rankwright/search/memory_bounds.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <utility>
 
@@ -56,6 +57,20 @@ class StateBounder {
   const plan::TrainingConfig& config_;
   cost::StateBytes bytes_;
 };
+
+/// Calls `visit` with each schedule that a choice of recompute can be combined with, in the order
+/// of the node's pipelines, until it returns true. Returns whether it did.
+template <class Visit>
+bool any_schedule(const NodeSpace& space, const RecomputeChoice& choice, const Visit& visit) {
+  std::uint32_t seen = 0;
+  for (const Pipe& pipe : space.pipes) {
+    const std::uint32_t bit = std::uint32_t{1} << std::size_t(pipe.schedule);
+    if ((seen & bit) != 0 || !combines(choice, pipe)) continue;
+    seen |= bit;
+    if (visit(pipe.schedule)) return true;
+  }
+  return false;
+}
 
 /// Returns whether a layer counts in the bound of the memory of layers. A rank with one of these
 /// has at least the temporary tensors of the smallest.
@@ -304,9 +319,8 @@ const MemoryBounds& BatchMemory::bound(std::size_t recompute, pipeline::Schedule
                                        plan::TrainingConfig& config) {
   std::optional<MemoryBounds>& known = bounds_[index(recompute, schedule)];
   if (known) return *known;
-  std::optional<ActivationBytes>& activations = activations_[recompute];
-  if (!activations) activations = estimate_activations(space_->recomputes[recompute], config);
-  if (!overhead_) overhead_ = bound_overhead(*space_, config);
+  const ActivationBytes& activations = find_activations(recompute, config);
+  const OverheadBounds& overhead = find_overhead(config);
   std::vector<double>& in_flight = in_flight_[std::size_t(schedule)];
   if (in_flight.empty()) in_flight = list_in_flight(config, row(schedule));
   const RecomputeChoice& choice = space_->recomputes[recompute];
@@ -316,28 +330,46 @@ const MemoryBounds& BatchMemory::bound(std::size_t recompute, pipeline::Schedule
       if (pipe.schedule == schedule && combines(choice, pipe))
         recomputed = std::max(recomputed, pipe.chunks * choice.layers(pipe.chunks));
   return known.emplace(
-      bound_memory(*space_, config, *activations, *overhead_, in_flight, double(recomputed)));
+      bound_memory(*space_, config, activations, overhead, in_flight, double(recomputed)));
+}
+
+const ActivationBytes& BatchMemory::find_activations(std::size_t recompute,
+                                                     plan::TrainingConfig& config) {
+  std::optional<ActivationBytes>& known = activations_[recompute];
+  if (!known) known = estimate_activations(space_->recomputes[recompute], config);
+  return *known;
+}
+
+const OverheadBounds& BatchMemory::find_overhead(plan::TrainingConfig& config) {
+  if (!overhead_) overhead_ = bound_overhead(*space_, config);
+  return *overhead_;
 }
 
 bool BatchMemory::may_fit(Bytes limit, plan::TrainingConfig& config) {
+  const OverheadBounds& overhead = find_overhead(config);
+  Bytes states = kInfiniteBytes;  // and what a rank has besides, without any activations
+  for (std::size_t zero = 0; zero < kZeroStages; ++zero)
+    states = std::min(states, space_->states.mean[zero] + overhead.any[zero].allocated +
+                                  overhead.any[zero].outside);
+  if (states > limit) return false;
   // The last choice of recompute keeps the least.
   for (std::size_t k = space_->recomputes.size(); k-- > 0;)
-    for (const Pipe& pipe : space_->pipes) {
-      if (!combines(space_->recomputes[k], pipe)) continue;
-      const MemoryBounds& bounds = bound(k, pipe.schedule, config);
-      if (*std::min_element(bounds.begin(), bounds.end()) <= limit) return true;
-    }
+    if (any_schedule(*space_, space_->recomputes[k], [&](pipeline::Schedule schedule) {
+          const MemoryBounds& bounds = bound(k, schedule, config);
+          return *std::min_element(bounds.begin(), bounds.end()) <= limit;
+        }))
+      return true;
   return false;
 }
 
 Bytes BatchMemory::min(plan::TrainingConfig& config) {
   Bytes smallest = kInfiniteBytes;
   for (std::size_t k = 0; k < space_->recomputes.size(); ++k)
-    for (const Pipe& pipe : space_->pipes) {
-      if (!combines(space_->recomputes[k], pipe)) continue;
-      const MemoryBounds& bounds = bound(k, pipe.schedule, config);
+    any_schedule(*space_, space_->recomputes[k], [&](pipeline::Schedule schedule) {
+      const MemoryBounds& bounds = bound(k, schedule, config);
       smallest = std::min(smallest, *std::min_element(bounds.begin(), bounds.end()));
-    }
+      return false;
+    });
   return smallest;
 }
 

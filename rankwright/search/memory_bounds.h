@@ -92,6 +92,9 @@ class BatchMemory {
     return recompute * pipeline::schedules().size() + std::size_t(schedule);
   }
 
+  const ActivationBytes& find_activations(std::size_t recompute, plan::TrainingConfig& config);
+  const OverheadBounds& find_overhead(plan::TrainingConfig& config);
+
   const NodeSpace* space_;
   std::vector<std::optional<ActivationBytes>> activations_;
   std::optional<OverheadBounds> overhead_{};

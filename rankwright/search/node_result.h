@@ -17,6 +17,8 @@ class NodeResult {
   Seconds limit() const {
     return context_.bounds ? (1 + context_.windows.widest()) * best_ : kInfiniteTime;
   }
+  /// Returns whether a plan is known to fit.
+  bool has_best() const { return best_ < kInfiniteTime; }
   /// Returns whether candidates that take at least `min` bytes can be skipped: they do not fit and,
   /// if no plan is known to fit, none of them is the leanest.
   bool is_too_large(Bytes min) const {

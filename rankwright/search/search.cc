@@ -13,8 +13,6 @@ namespace {
 constexpr std::size_t kFirstRound = 8, kLastRound = 64;
 constexpr std::size_t kProbed = 64;      // nodes that are probed
 constexpr std::size_t kBatch = 1 << 14;  // nodes whose bounds are computed at a time
-// Maximum number of NodeBound::min_by_micro_batch in all, 16 MB. The rest is computed again.
-constexpr std::size_t kMaxKeptBounds = 2'000'000;
 
 /// Narrows a problem to a small part of its space that is likely to have a fast plan: one schedule,
 /// no hybrid sharding, and even stages if the number of layers allows some.
@@ -43,15 +41,15 @@ std::optional<Candidate> probe(const SearchContext& context, std::span<const Nod
   for (const Problem& small :
        {narrow_to(context.problem, pipeline::Schedule::one_f_one_b, {1, 1}),
         narrow_to(context.problem, pipeline::Schedule::interleaved, {2, 4}),
-        narrow_to(context.problem, pipeline::Schedule::interleaved_zb, {2, 4})}) {
+        narrow_to(context.problem, pipeline::Schedule::interleaved_zb, {2, 4}),
+        narrow_to(context.problem, pipeline::Schedule::zb_v, {2, 2})}) {
     SearchContext plain = make_context(small, context.calibration, {});
     plain.stop = context.stop;
     std::vector<std::optional<Candidate>> each(some.size());
     Incumbent incumbent{.best = {}, .leanest = Bytes{}};  // only plans that fit matter
     if (best) incumbent.best = best->time;
     tbb::parallel_for(std::size_t{0}, some.size(), [&](std::size_t k) {
-      each[k] =
-          explore(plain, some[k].node, incumbent, split_cache, some[k].min_by_micro_batch).best;
+      each[k] = explore(plain, some[k].node, incumbent, split_cache, some[k].fitting).best;
     });
     for (const std::optional<Candidate>& one : each)
       if (one && (!best || faster(*one, *best))) best = one;
@@ -64,7 +62,7 @@ PartialResult run_round(const SearchContext& context, std::span<const NodeBound>
                         const Incumbent& incumbent, StageSplitCache& split_cache) {
   std::vector<PartialResult> each(some.size());
   tbb::parallel_for(std::size_t{0}, some.size(), [&](std::size_t k) {
-    each[k] = explore(context, some[k].node, incumbent, split_cache, some[k].min_by_micro_batch);
+    each[k] = explore(context, some[k].node, incumbent, split_cache, some[k].fitting);
   });
   PartialResult all;
   for (PartialResult& one : each) all.merge(std::move(one), context.windows);
@@ -102,7 +100,6 @@ class BestFirstSearch {
   const SearchOptions& options_;
   std::vector<NodeBound> left_{};  // lowest priority value first
   std::size_t at_ = 0;             // index of the first undecided node
-  std::size_t kept_bounds_ = 0;    // by microbatch size, of all nodes
   i64 candidates_ = 0;
   std::optional<Candidate> probed_{};
   std::optional<Seconds> best_{};  // step time of the incumbent, probed or found
@@ -123,9 +120,7 @@ void BestFirstSearch::add_node_bounds(const std::vector<Node>& nodes) {
       space().stats.candidates += one.candidates;
       space().stats.violations[one.violation.why] += one.candidates;
     } else {
-      kept_bounds_ += one.min_by_micro_batch.size();
-      if (kept_bounds_ > kMaxKeptBounds) one.min_by_micro_batch = {};
-      left_.push_back(std::move(one));
+      left_.push_back(one);
     }
   }
 }
