@@ -71,7 +71,8 @@ int validate(Args args, const Io& io) {
   options
       .add("file", flags.files,
            "measured runs (.csv, columns of tests/data/validation/runs.csv) or collectives "
-           "(columns of collectives.csv or alltoall.csv)")
+           "(columns of collectives.csv or alltoall.csv); with runs also pairs of them "
+           "(moe_effects.csv)")
       .type_name("FILE")
       .required();
   options.add_switch("--leave-one-family-out", flags.leave_out,

@@ -20,6 +20,7 @@ def plan(
     optimizer=None,
     doc_length=None,
     images=None,
+    clips=None,
     image_tokens=None,
     method=None,
     ref_model=None,

@@ -30,6 +30,7 @@ def check(
     optimizer=None,
     doc_length=None,
     images=None,
+    clips=None,
     image_tokens=None,
     method=None,
     ref_model=None,
@@ -113,6 +114,7 @@ def explain(
     optimizer=None,
     doc_length=None,
     images=None,
+    clips=None,
     image_tokens=None,
     method=None,
     ref_model=None,
@@ -152,7 +154,7 @@ def explain(
 
     >>> course = {"world_size": 64, "parallelism": {"tp_size": 8, "pp_size": 4, "dp_size": 2}}
     >>> round(explain(course).step_seconds, 2)
-    78.81
+    78.66
     >>> explain(course, rank=17).schema
     'rankwright.rank/2'
     >>> swept = explain(course, sweep=("microbatches", [1, 4, 8]))
@@ -246,6 +248,7 @@ def report(
     optimizer=None,
     doc_length=None,
     images=None,
+    clips=None,
     image_tokens=None,
     method=None,
     ref_model=None,

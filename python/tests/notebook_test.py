@@ -135,7 +135,7 @@ class Notebook(unittest.TestCase):
         plan, log = EXAMPLES / "gpt3-175b-1024.yaml", DATA / "import/slow-nvlink.log"
         compared = rankwright.compare(plan, log=log)
         self.assertEqual(repr(compared), "<Compared: 36.3 s per step, 32 s predicted>")
-        row = "<td>forward-compute</td><td>8.51 s to 9.04 s</td><td>7.26 s to 7.57 s</td>"
+        row = "<td>forward-compute</td><td>8.51 s to 9.04 s</td><td>7.27 s to 7.58 s</td>"
         self.assertIn(row, compared._repr_html_())
 
     def test_plans_that_are_not_files_are_named_by_their_summary(self):

@@ -22,6 +22,7 @@ enum class Constant : unsigned char {
   tile_start,
   grouped_fp8,
   grouped_fused,
+  grouped_torch,
   matmul_measured,
   matmul_unknown,
   power,
@@ -40,6 +41,7 @@ enum class Constant : unsigned char {
   misaligned_head,
   // Memory-bound work.
   memory_share,
+  memory_share_blackwell,
   elementwise,
   cast_share,
   loss_bytes,
@@ -50,8 +52,11 @@ enum class Constant : unsigned char {
   // Software.
   launch_floor,
   launch_sparse,
+  launch_expert,
   launch_tp,
+  launch_grace,
   launch_unsynced,
+  launch_capacity,
   launch_partial,
   launch_graphs,
   launch_compiled,

@@ -39,6 +39,15 @@ TEST(EncoderActivations, FullRecompute_KeepsInputs) {
                    2 * kLayers * kPatches * 2 * 1024);
 }
 
+// InternVL multiplies the output of both blocks with learned numbers, whose gradients read it: 2 h
+// elements more per patch and layer.
+TEST(EncoderActivations, ScalesOfResiduals_KeepTheOutputsOfBlocks) {
+  plan::TrainingConfig scaled = llava(2);
+  scaled.model.encoder.scales = true;
+  EXPECT_DOUBLE_EQ((count_activations(scaled) - count_activations(llava(2))).value,
+                   2 * kLayers * kPatches * 2 * 2 * 1024);
+}
+
 TEST(EncoderActivations, FrozenEncoder_KeepsNone) {
   plan::TrainingConfig config = llava(2);
   freeze(config.model, {.encoder = true});
@@ -65,20 +74,21 @@ LayerCosts price(const plan::TrainingConfig& config) {
 TEST(EncoderTime, IsAtLeastItsFlopsAtTheRateOfMatmuls) {
   const plan::TrainingConfig config = llava(2);
   const LayerCosts costs = price(config);
-  EXPECT_EQ(costs.encoder_layers, i64(kLayers));
+  ASSERT_EQ(costs.encoder.size(), 1U);
+  EXPECT_EQ(costs.encoder[0].count, i64(kLayers));
+  const LayerTime& encoder = costs.encoder[0].time;
   const double weights = kLayers * (4.0 * 1024 * 1024 + 2.0 * 1024 * 4096);
   const Flops matmuls{2 * 2 * kPatches * (weights + 1024.0 * 4096 + 4096.0 * 4096)};
-  EXPECT_GT(kLayers * costs.encoder.forward.matmul, matmuls / costs.rates.half);
-  EXPECT_LT(kLayers * costs.encoder.forward.matmul, 2 * (matmuls / costs.rates.half));
-  EXPECT_GT(costs.encoder.input.matmul + costs.encoder.weight.matmul,
-            1.9 * costs.encoder.forward.matmul);
+  EXPECT_GT(kLayers * encoder.forward.matmul, matmuls / costs.rates.half);
+  EXPECT_LT(kLayers * encoder.forward.matmul, 2 * (matmuls / costs.rates.half));
+  EXPECT_GT(encoder.input.matmul + encoder.weight.matmul, 1.9 * encoder.forward.matmul);
 }
 
 // The encoder's layers are part of the items of a step: 4 micro-batches of 24 layers.
 TEST(EncoderTime, AddsToTheItemsOfTheStep) {
   plan::TrainingConfig config = llava(2), text = llava(0);
   const cluster::Calibration& c = select_calibration(config);
-  const LayerTime layer = price(config).encoder;
+  const LayerTime layer = price(config).encoder[0].time;
   const double times = double(config.microbatches()) * kLayers;
   const StepTime with = estimate_step_time(config, c), without = estimate_step_time(text, c);
   EXPECT_NEAR((with[Item::matmul] - without[Item::matmul]).value,
@@ -91,9 +101,9 @@ TEST(EncoderTime, AddsToTheItemsOfTheStep) {
 
 TEST(EncoderTime, FrozenEncoder_RunsForwardOnly) {
   plan::TrainingConfig config = llava(2);
-  const LayerTime trained = price(config).encoder;
+  const LayerTime trained = price(config).encoder[0].time;
   freeze(config.model, {.encoder = true});
-  const LayerTime frozen = price(config).encoder;
+  const LayerTime frozen = price(config).encoder[0].time;
   EXPECT_EQ(frozen.forward.total(), trained.forward.total());
   EXPECT_EQ(frozen.backward(), Seconds{});
 }
@@ -101,9 +111,27 @@ TEST(EncoderTime, FrozenEncoder_RunsForwardOnly) {
 // Full recomputation runs the forward of a trained encoder again, and not that of a frozen one.
 TEST(EncoderTime, FullRecompute_RepeatsTheForward) {
   plan::TrainingConfig config = llava(2, {.recompute = plan::Recompute::full});
-  EXPECT_EQ(price(config).encoder.again.total(), price(config).encoder.forward.total());
+  const LayerTime trained = price(config).encoder[0].time;
+  EXPECT_EQ(trained.again.total(), trained.forward.total());
   freeze(config.model, {.encoder = true});
-  EXPECT_EQ(price(config).encoder.again.total(), Seconds{});
+  EXPECT_EQ(price(config).encoder[0].time.again.total(), Seconds{});
+}
+
+// Windows of 64 patches: their attention over 576 patches reads a ninth of the scores, in shorter
+// blocks. Four layers attend to all patches; matmuls are equal.
+TEST(EncoderTime, Windows_ShortenAttention) {
+  plan::TrainingConfig config = llava(2);
+  const LayerTime full = price(config).encoder[0].time;
+  config.model.encoder.window = 64;
+  config.model.encoder.global_layers = 4;
+  const std::vector<EncoderCost> kinds = price(config).encoder;
+  ASSERT_EQ(kinds.size(), 2U);
+  EXPECT_EQ(kinds[0].count, 20);
+  EXPECT_EQ(kinds[1].count, 4);
+  EXPECT_EQ(kinds[1].time.forward.attention, full.forward.attention);
+  EXPECT_LT(kinds[0].time.forward.attention, full.forward.attention);
+  EXPECT_GT(kinds[0].time.forward.attention, full.forward.attention / 9);
+  EXPECT_EQ(kinds[0].time.forward.matmul, full.forward.matmul);
 }
 
 // Model FLOPs of a sequence count those of its images, three passes each.

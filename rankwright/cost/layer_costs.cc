@@ -8,26 +8,32 @@
 namespace rankwright::cost {
 namespace {
 
-/// Estimates one layer of the encoder on the images of a microbatch, with its part of the
-/// projector. Its tensor-parallel collectives are not estimated.
-LayerTime estimate_encoder_time(const plan::TrainingConfig& config, const Rates& rates,
-                                const cluster::Calibration& calibration) {
+/// Estimates the layers of the encoder on the images of a microbatch, each with its part of what is
+/// before and after them. Its tensor-parallel collectives are not estimated.
+std::vector<EncoderCost> estimate_encoder_time(const plan::TrainingConfig& config,
+                                               const Rates& rates,
+                                               const cluster::Calibration& calibration) {
   const plan::TrainingConfig encoder = make_encoder_config(config);
   const Links links = Links::none(encoder, calibration);
   const TensorComm tensor(encoder, links, calibration);
-  LayerTime time = estimate_layer_time(encoder, encoder.model.runs.front().layer, rates, links,
-                                       tensor, calibration);
+  const model::Encoder& shape = config.model.encoder;
   const double tokens = double(encoder.plan.micro_batch) * double(find_image_tokens(config));
-  const Flops work{2 * tokens * double(config.model.encoder.projector) /
+  const Flops work{2 * tokens *
+                   (double(shape.projector) + double(shape.merge) * double(shape.stem)) /
                    double(config.plan.tp * config.model.encoder_layers)};
-  const Seconds projector = work / rates.half;
-  time.forward.matmul += projector;
-  if (time.runs_backward) {
-    time.input.matmul += projector;
-    time.weight.matmul += projector;
+  const Seconds ends = work / rates.half;
+  std::vector<EncoderCost> kinds;
+  for (const model::LayerRun& run : encoder.model.runs) {
+    LayerTime time = estimate_layer_time(encoder, run.layer, rates, links, tensor, calibration);
+    time.forward.matmul += ends;
+    if (time.runs_backward) {
+      time.input.matmul += ends;
+      time.weight.matmul += ends;
+    }
+    time.recompute(config.plan);
+    kinds.push_back({run.count, std::move(time)});
   }
-  time.recompute(config.plan);
-  return time;
+  return kinds;
 }
 
 }  // namespace
@@ -64,10 +70,8 @@ LayerCosts estimate_layer_costs(const plan::TrainingConfig& config, const Links&
     prices.mtp = prices.projection;
     prices.mtp += prices.embedding;
   }
-  if (runs_encoder(config)) {  // L12
+  if (runs_encoder(config))  // L12
     prices.encoder = estimate_encoder_time(config, prices.rates, calibration);
-    prices.encoder_layers = config.model.encoder_layers;
-  }
   prices.sends = estimate_send_times(config, links);
   return prices;
 }

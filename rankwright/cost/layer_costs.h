@@ -24,15 +24,20 @@ struct LayerKindCost {
   }
 };
 
+/// The time of one microbatch in each of `count` equal layers of the encoder.
+struct EncoderCost {
+  i64 count = 0;
+  LayerTime time{};
+};
+
 /// The times of one microbatch in all parts of a model.
 struct LayerCosts {
   Rates rates;
   std::vector<LayerKindCost> kinds{};
   EmbeddingHeadTime head{}, embedding{};
-  EmbeddingHeadTime mtp{};         // an MTP module without its layer: embedding and projection
-  EmbeddingHeadTime projection{};  // its projection alone
-  LayerTime encoder{};             // one of the encoder's layers, on the images of the microbatch
-  i64 encoder_layers = 0;          // 0 without images
+  EmbeddingHeadTime mtp{};             // an MTP module without its layer: embedding and projection
+  EmbeddingHeadTime projection{};      // its projection alone
+  std::vector<EncoderCost> encoder{};  // on the images of the microbatch; empty without images
   /// X2: one activation or gradient to the adjacent stage, by the number of MTP modules before it,
   /// whose outputs are sent along. Empty without a pipeline.
   std::vector<Seconds> sends{};
@@ -43,7 +48,7 @@ struct LayerCosts {
   /// Switches to the recomputation policy of a plan.
   void recompute(const plan::Plan& plan) {
     for (LayerKindCost& kind : kinds) kind.time.recompute(plan);
-    if (encoder_layers > 0) encoder.recompute(plan);
+    for (EncoderCost& kind : encoder) kind.time.recompute(plan);
   }
 };
 

@@ -264,6 +264,16 @@ struct ExpertTime {
   Pass shared{};         // the forward of the shared experts
 };
 
+/// Bytes that the biases of the experts' last matmuls move per element of their outputs (L7).
+/// Megatron-LM adds them after the kernels, times the router's fp32 weights: a product, a sum and a
+/// concatenation in fp32, and a cast (TEGroupedMLP._apply_bias).
+struct BiasBytes {
+  double forward, backward;
+};
+constexpr BiasBytes kUnfusedBias{4 + (2 + 4 + 4) + (4 + 4) + (4 + 2),
+                                 (2 + 4) + (4 + 2) + (2 + 2) + 2 * (4 + 4 + 4)};
+constexpr BiasBytes kFusedBias{2 + 2, 2};
+
 /// L7: the routed and shared experts, the permutation of dispatched tokens, and the all-to-alls.
 ExpertTime estimate_expert_time(const Work& w, const model::FeedForward& ffn) {
   const plan::Plan& plan = w.config.plan;
@@ -306,24 +316,22 @@ ExpertTime estimate_expert_time(const Work& w, const model::FeedForward& ffn) {
     dispatched.exposed += w.links.time(plan::TrafficKind::ep_token_counts, plan::Op::all_to_all,
                                        counts, mesh::GroupKind::ep);
 
-  // Grouped kernels add no bias: their outputs are read and written again.
-  const double biased =
-      ffn.bias ? 4 * (gates * double(ffn.expert_width) / etp + w.hidden) * rows * local : 0;
+  const BiasBytes bias = fused ? kFusedBias : kUnfusedBias;
+  const double outputs = ffn.bias ? w.hidden * rows * local : 0;
   // The router's scores are read and written four times in fp32: matmul, scores, choice, map.
   const double routed = 8 * 4 * double(ffn.experts) * sent;
   const double each = ffn.matrices == 2 ? 4 : 6;
   const double by_shared = each * double(ffn.shared_width) / w.tp * w.tokens;
   const double activated =
-      each * (fused ? kWrittenOnce : 1) * double(ffn.expert_width) / etp * rows * local +
-      by_shared + biased;
+      each * (fused ? kWrittenOnce : 1) * double(ffn.expert_width) / etp * rows * local + by_shared;
   ExpertTime time;
   time.forward = {.matmul = expert.forward + always.forward,
-                  .elementwise = w.stream(activated + routed),
+                  .elementwise = w.stream(activated + routed + bias.forward * outputs),
                   .casts = w.expert_casts(rows * local * one.k),
                   .permute = 6 * pass,
                   .ep = dispatched};
   time.input = {.matmul = expert.input + always.input,
-                .elementwise = w.stream(2 * activated + routed),
+                .elementwise = w.stream(2 * activated + routed + bias.backward * outputs),
                 .casts = w.expert_casts(rows * local * one.n),
                 .permute = 8 * pass,
                 .ep = exchanged};
@@ -439,21 +447,30 @@ void limit_overlap(LayerTime& time, const ExpertTime& experts, bool delayed) {
   }
 }
 
-/// Returns the launches of a layer with experts relative to a dense one. Without a fixed capacity
-/// the host waits for the numbers of tokens, unless the dispatcher leaves them on the device.
-double count_launches(const Work& w) {
-  const bool unsynced =
-      w.config.job.expert_capacity > 0 || w.config.plan.dispatcher == plan::Dispatcher::hybridep;
-  return w.c[cluster::Constant::launch_sparse] *
-         (w.tp > 1 ? w.c[cluster::Constant::launch_tp] : 1) *
-         (unsynced ? w.c[cluster::Constant::launch_unsynced] : 1);
+/// Returns how much of the launches of a layer with experts remains if the host waits less for the
+/// numbers of tokens: never with a fixed capacity, seldom if the dispatcher leaves them on the
+/// device.
+double unsynced_share(const Work& w) {
+  if (w.config.job.expert_capacity > 0) return w.c[cluster::Constant::launch_capacity];
+  return w.config.plan.dispatcher == plan::Dispatcher::hybridep
+             ? w.c[cluster::Constant::launch_unsynced]
+             : 1;
 }
 
-/// Adds the kernel-launch overhead to the passes.
+/// Returns the launches of a layer with experts relative to a dense one (L8). Each expert of a rank
+/// has matmuls of its own.
+double count_launches(const Work& w, const model::FeedForward& ffn) {
+  const double local = std::max(1.0, double(ffn.experts) / double(w.config.plan.ep));
+  return (w.c[cluster::Constant::launch_sparse] + w.c[cluster::Constant::launch_expert] * local) *
+         (w.tp > 1 ? w.c[cluster::Constant::launch_tp] : 1) * unsynced_share(w);
+}
+
+/// Adds the kernel-launch overhead to the passes. Exchanges of experts do not hide launches: the
+/// host waits for the numbers of tokens before it launches the experts.
 void add_launches(LayerTime& time, const Rates& rates, double kernels) {
   constexpr double kBackwardKernels = 1.2;  // relative to the forward, in a layer with experts
-  const Seconds forward = time.forward.total();
-  const Seconds backward = time.backward();
+  const Seconds forward = time.forward.total() - time.forward.ep.exposed;
+  const Seconds backward = time.backward() - time.input.ep.exposed;
   Seconds more_forward = rates.blocking, more_backward = rates.blocking_back;
   if (rates.blocking.value <= 0) {
     more_forward = smooth_max(forward, kernels * rates.launch) - forward;
@@ -463,7 +480,7 @@ void add_launches(LayerTime& time, const Rates& rates, double kernels) {
   }
   time.forward.launch += more_forward;
   if (!time.runs_backward) return;
-  const double part = backward.value > 0 ? time.input.total() / backward : 0.5;
+  const double part = backward.value > 0 ? 1 - time.weight.total() / backward : 0.5;
   time.input.launch += part * more_backward;
   time.weight.launch += (1 - part) * more_backward;
 }
@@ -676,7 +693,7 @@ LayerTime estimate_layer_time(const plan::TrainingConfig& config, const model::L
   freeze(time, w, layer, double(share.total()));
   if (config.plan.overlap.ep && layer.ffn.sparse())
     limit_overlap(time, experts, config.plan.overlap.wgrad);
-  add_launches(time, rates, blocks * (layer.ffn.sparse() ? count_launches(w) : 1));
+  add_launches(time, rates, blocks * (layer.ffn.sparse() ? count_launches(w, layer.ffn) : 1));
   time.recompute(config.plan);
   return time;
 }

@@ -426,6 +426,45 @@ TEST(LayerTime, GraphsAndFreeHostsLaunchFaster) {
   EXPECT_GT(eager, launch(plan::Launch::eager, plan::Dispatcher::hybridep));
 }
 
+TEST(LayerTime, LaunchesGrowWithTheExpertsOfARank) {
+  // With launches of 1,000 s everything else vanishes: a pass takes launch_sparse + launch_expert x
+  // experts of a rank, 8 or 4, and with a fixed capacity launch_capacity of that.
+  cluster::Calibration c = sample::plain();
+  c[cluster::Constant::launch_floor] = 1e6;
+  const auto pass = [&](plan::Plan plan, double capacity) {
+    rankwright::plan::TrainingConfig config = sparse(plan);
+    config.job.expert_capacity = capacity;
+    return time_of(config, sample::sparse_layer(), c).forward.total();
+  };
+  const double once = c[cluster::Constant::launch_sparse],
+               each = c[cluster::Constant::launch_expert];
+  const Seconds all = pass({}, 0);
+  EXPECT_NEAR(all.value, (once + 8 * each) * 1000, 1e-3);
+  EXPECT_NEAR(pass({.dp = 2, .ep = 2}, 0) / all, (once + 4 * each) / (once + 8 * each), 1e-6);
+  EXPECT_NEAR(pass({}, 1) / all, c[cluster::Constant::launch_capacity], 1e-6);
+}
+
+TEST(LayerTime, BiasesOfExpertsMoveTheirOutputsInFp32) {
+  // 2,048 tokens, 2 visits each, 1,024 wide: 4,194,304 outputs of 28 bytes forward and 40 backward;
+  // inside the kernels 4 and 2.
+  rankwright::plan::TrainingConfig config = sparse({});
+  config.job.expert_imbalance = 1;
+  const cluster::Calibration c = sample::plain();
+  model::Layer biased = sample::sparse_layer();
+  biased.ffn.bias = true;
+  const auto expect = [&](double forward, double backward) {
+    const LayerTime with = time_of(config, biased, c);
+    const LayerTime without = time_of(config, sample::sparse_layer(), c);
+    const double bytes = 4'194'304 / (c[cluster::Constant::memory_share] * 3000e9);
+    EXPECT_NEAR((with.forward.elementwise - without.forward.elementwise).value, forward * bytes,
+                1e-9);
+    EXPECT_NEAR((with.input.elementwise - without.input.elementwise).value, backward * bytes, 1e-9);
+  };
+  expect(28, 40);
+  config.software.experts = plan::ExpertKernel::fused;
+  expect(4, 2);
+}
+
 TEST(LayerTime, RecomputedModulesTakeTheirForward) {
   rankwright::plan::TrainingConfig config = sparse({.dp = 4, .ep = 4});
   config.plan.recompute = plan::Recompute::selective;

@@ -76,10 +76,35 @@ double launch_factor(plan::Launch launch, const cluster::Calibration& c) {
 }
 
 /// Returns the rate of the experts' matmuls relative to dense ones (L7).
-double expert_share(plan::Matmul matmul, plan::ExpertKernel kernel, const cluster::Calibration& c) {
-  if (matmul == plan::Matmul::same) return 1;
-  return c[kernel == plan::ExpertKernel::fused ? cluster::Constant::grouped_fused
-                                               : cluster::Constant::grouped_fp8];
+double expert_share(plan::Matmul matmul, const plan::TrainingConfig& config,
+                    const cluster::Calibration& c) {
+  const plan::Software& software = config.software;
+  const bool torch = software.fsdp && software.experts == plan::ExpertKernel::grouped &&
+                     config.cluster.device.generation == "blackwell";
+  const double kernel = torch ? c[cluster::Constant::grouped_torch] : 1;
+  if (matmul == plan::Matmul::same) return kernel;
+  return kernel * c[software.experts == plan::ExpertKernel::fused ? cluster::Constant::grouped_fused
+                                                                  : cluster::Constant::grouped_fp8];
+}
+
+/// Returns the fraction of the memory's bandwidth that a streaming kernel reaches (R4).
+double find_memory_share(const cluster::Device& device, const cluster::Calibration& c) {
+  return c[device.generation == "blackwell" ? cluster::Constant::memory_share_blackwell
+                                            : cluster::Constant::memory_share];
+}
+
+/// Returns whether the host is a Grace processor, whose threads are slower than those of x86 hosts.
+bool has_grace_host(const cluster::Device& device) {
+  constexpr std::string_view kGrace[] = {"gh200", "gb200", "gb300"};
+  return std::find(std::begin(kGrace), std::end(kGrace), device.name) != std::end(kGrace);
+}
+
+/// Returns the slowdown of launches by the host's processor. Kernels of graphs of the iteration,
+/// and of a compiled step, are not launched by the host.
+double find_host_factor(const plan::TrainingConfig& config, const cluster::Calibration& c) {
+  const plan::Launch launch = config.software.launch;
+  const bool launches = launch == plan::Launch::eager || launch == plan::Launch::partial_graphs;
+  return launches && has_grace_host(config.cluster.device) ? c[cluster::Constant::launch_grace] : 1;
 }
 
 // R7: operations per layer that libtorch launches one by one, counted in runtime/functions.cc.
@@ -159,12 +184,12 @@ Rates compute_rates(const plan::TrainingConfig& config, const cluster::Calibrati
   if (matmul != plan::Matmul::same && software.experts != plan::ExpertKernel::fused)
     rates.expert_casts = cast_bytes(matmul);
 
-  rates.experts = expert_share(matmul, software.experts, c) * rates.layers;
+  rates.experts = expert_share(matmul, config, c) * rates.layers;
 
   rates.attention = reached.attention * peak16;
   if (software.attention == plan::AttentionKernel::flash1)
     rates.attention = c[cluster::Constant::flash1] * rates.attention;
-  rates.memory = c[cluster::Constant::memory_share] * device.memory_bandwidth;
+  rates.memory = find_memory_share(device, c) * device.memory_bandwidth;
   // R5: a calibration run scales all rates.
   rates.half = c.pace * rates.half;
   rates.layers = c.pace * rates.layers;
@@ -173,7 +198,8 @@ Rates compute_rates(const plan::TrainingConfig& config, const cluster::Calibrati
   rates.memory = c.pace * rates.memory;
   constexpr double kTile = 128.0 * 128.0;
   rates.tile = c[cluster::Constant::wave] * double(device.multiprocessors) * kTile;
-  rates.launch = launch_factor(software.launch, c) * c[cluster::Constant::launch_floor] * 1.0_ms;
+  rates.launch = launch_factor(software.launch, c) * find_host_factor(config, c) *
+                 c[cluster::Constant::launch_floor] * 1.0_ms;
   if (software.launch == plan::Launch::blocking)
     rates.blocking = rates.blocking_back = c[cluster::Constant::launch_blocking] * 1.0_ms;
   return rates;

@@ -51,6 +51,38 @@ TEST(Rates, DecreaseWithLessPowerPerPeakFlop) {
   EXPECT_NEAR(rates_on(board).half / rates_on(hopper()).half, power, 1e-12);
 }
 
+TEST(Rates, BlackwellStreamsALowerShareOfItsBandwidth) {
+  cluster::Device blackwell = hopper();
+  blackwell.generation = "blackwell";
+  EXPECT_DOUBLE_EQ(rates_on(blackwell).memory.value,
+                   catalog::get_calibration()[cluster::Constant::memory_share_blackwell] * 3000e9);
+}
+
+TEST(Rates, GraceHostsLaunchMoreSlowlyExceptGraphs) {
+  rankwright::plan::TrainingConfig config = sample::timed(sample::dense_config({}));
+  const auto launch = [&](std::string name, plan::Launch how) {
+    config.cluster.device.name = std::move(name);
+    config.software.launch = how;
+    return compute_rates(config, catalog::get_calibration()).launch;
+  };
+  const double grace = catalog::get_calibration()[cluster::Constant::launch_grace];
+  for (const plan::Launch how : {plan::Launch::eager, plan::Launch::partial_graphs})
+    EXPECT_DOUBLE_EQ(launch("gh200", how) / launch("h", how), grace);
+  EXPECT_EQ(launch("gb300", plan::Launch::graphs), launch("h", plan::Launch::graphs));
+}
+
+TEST(Rates, TorchsGroupedMatmulsAreSlowerOnBlackwell) {
+  rankwright::plan::TrainingConfig config = sample::timed(sample::dense_config({}));
+  const auto share = [&] {
+    const Rates r = compute_rates(config, catalog::get_calibration());
+    return r.experts / r.layers;
+  };
+  config.software.fsdp = true;
+  EXPECT_DOUBLE_EQ(share(), 1);
+  config.cluster.device.generation = "blackwell";
+  EXPECT_DOUBLE_EQ(share(), catalog::get_calibration()[cluster::Constant::grouped_torch]);
+}
+
 TEST(Rates, UnknownGenerationIsMeasuredOrAssumed) {
   const cluster::Calibration& c = catalog::get_calibration();
   cluster::Device other = hopper();

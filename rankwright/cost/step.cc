@@ -200,8 +200,10 @@ Parts StageEstimator::all_parts() const {
   Parts parts{.embedding = sums(prices_.embedding),
               .mtp = sums(prices_.mtp),
               .projection = prices_.projection.forward.total()};
-  add(parts.encoder.passes, double(prices_.encoder_layers), sums(prices_.encoder));
-  parts.encoder.again = prices_.encoder_layers * prices_.encoder.again.total();
+  for (const EncoderCost& kind : prices_.encoder) {
+    add(parts.encoder.passes, double(kind.count), sums(kind.time));
+    parts.encoder.again += kind.count * kind.time.again.total();
+  }
   add(parts.heads, double(1 + mtp_), sums(prices_.head));
   parts.layers.reserve(kinds().size());
   for (const LayerKindCost& kind : kinds())
@@ -217,8 +219,10 @@ Parts StageEstimator::computed_parts() const {
   Parts parts{.embedding = sums(prices_.embedding),
               .mtp = sums(prices_.mtp),
               .projection = prices_.projection.forward.compute()};
-  add(parts.encoder.passes, double(prices_.encoder_layers), sums(prices_.encoder));
-  parts.encoder.again = prices_.encoder_layers * prices_.encoder.again.compute();
+  for (const EncoderCost& kind : prices_.encoder) {
+    add(parts.encoder.passes, double(kind.count), sums(kind.time));
+    parts.encoder.again += kind.count * kind.time.again.compute();
+  }
   add(parts.heads, double(1 + mtp_), sums(prices_.head));
   for (const LayerKindCost& kind : kinds())
     parts.layers.push_back({sums(kind.time), kind.time.again.compute()});
@@ -231,10 +235,10 @@ StageEstimator::Sum StageEstimator::sum(const plan::Stage& stage, i64 first,
   Sum sum;
   Seconds again_time{};
   i64 before = 0;  // layers of the stage so far; the first ones are recomputed
-  const auto count_recomputed = [&](i64 count, bool mtp) -> i64 {
+  const auto count_recomputed = [&](i64 count, bool outside) -> i64 {
     if (plan_.recompute == plan::Recompute::none) return 0;
     if (plan_.recompute == plan::Recompute::selective) return count;
-    if (mtp) return recomputes_mtp(plan_) ? count : 0;
+    if (outside) return recomputes_everything(plan_) ? count : 0;
     return count_recomputed_layers(plan_, before, count);
   };
   const auto add_layers = [&](std::size_t k, i64 count, bool mtp) {
@@ -253,12 +257,11 @@ StageEstimator::Sum StageEstimator::sum(const plan::Stage& stage, i64 first,
   for (std::size_t k = 0; k < kinds().size(); ++k)
     add_layers(k, kinds()[k].layers_in(stage, first), false);
   add_layers(kinds().size() - 1, stage.mtp, true);
-  if (stage.embedding && prices_.encoder_layers > 0) {
+  if (stage.embedding) {
     add(sum.time, 1, parts.encoder.passes);
-    if (recomputes_encoder(plan_)) {
-      again_time += parts.encoder.again;
-      sum.again += double(prices_.encoder_layers) * prices_.encoder.again;
-    }
+    if (count_recomputed(1, true) > 0) again_time += parts.encoder.again;
+    for (const EncoderCost& kind : prices_.encoder)
+      sum.again += double(count_recomputed(kind.count, true)) * kind.time.again;
   }
   sum.time.input += again_time;
   if (stage.embedding) add(sum.time, 1, parts.embedding);
@@ -340,9 +343,9 @@ void StageEstimator::add_stages() {
     passes_ += count * kind.time.input;
     passes_ += count * kind.time.weight;
   }
-  const double encoders = double(prices_.encoder_layers);
-  for (const Pass& each : {prices_.encoder.forward, prices_.encoder.input, prices_.encoder.weight})
-    if (encoders > 0) passes_ += encoders * each;
+  for (const EncoderCost& kind : prices_.encoder)
+    for (const Pass& each : {kind.time.forward, kind.time.input, kind.time.weight})
+      passes_ += double(kind.count) * each;
   // The data-parallel traffic is that of trained parameters; under LoRA all ranks have few.
   const bool by_trained = config_.model.frozen.any() && !config_.job.frozen();
   const auto count = [&](const RankWork& on) {
@@ -499,8 +502,8 @@ Seconds min_time(const plan::TrainingConfig& config, const cluster::Calibration&
   const auto total = [](const auto& time) {
     return time.forward.total() + time.input.total() + time.weight.total();
   };
-  Seconds once = double(1 + mtp) * total(prices.head) + total(prices.embedding) +
-                 double(prices.encoder_layers) * total(prices.encoder);
+  Seconds once = double(1 + mtp) * total(prices.head) + total(prices.embedding);
+  for (const EncoderCost& kind : prices.encoder) once += double(kind.count) * total(kind.time);
   for (const LayerKindCost& kind : prices.kinds) {
     const i64 count = kind.end - kind.first + (&kind == &prices.kinds.back() ? mtp : 0);
     once += double(count) * (total(kind.time) + (again ? kind.time.again.total() : Seconds{}));

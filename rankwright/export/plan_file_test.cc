@@ -350,6 +350,7 @@ TEST(PlanYaml, ConfigThatSetsEveryKey_WritesEveryKey) {
   config.software.experts = plan::ExpertKernel::fused;
   config.software.fused_permute = false;
   config.software.eager_ops = true;
+  config.software.accumulation = plan::Accumulation::trained;
   config.software.attention = plan::AttentionKernel::flash2;
   config.software.launch = plan::Launch::graphs;
   config.software.loss = plan::Loss::eager;
@@ -375,8 +376,17 @@ TEST(PlanYaml, ConfigThatSetsEveryKey_WritesEveryKey) {
   ASSERT_FALSE(importer::key_rows().empty());
   for (const importer::KeyRow& row : importer::key_rows()) {
     const bool remark = row.key.path == "name" || row.key.path == "reading_note";
-    EXPECT_EQ(std::count(keys.begin(), keys.end(), row.key.path), remark ? 0 : 1) << row.key.path;
+    const bool other = row.key.path == "job.clips";  // the images of an audio encoder
+    EXPECT_EQ(std::count(keys.begin(), keys.end(), row.key.path), remark || other ? 0 : 1)
+        << row.key.path;
   }
+  config.model.encoder_parameters = 1000;
+  config.model.encoder_layers = 2;
+  config.model.encoder = {
+      .hidden = 32, .ffn = 64, .heads = 4, .matrices = 2, .merge = 1, .audio = true};
+  const std::vector<std::string> audio = list_written_keys(config);
+  EXPECT_EQ(std::count(audio.begin(), audio.end(), "job.clips"), 1);
+  EXPECT_EQ(std::count(audio.begin(), audio.end(), "job.images"), 0);
 }
 
 }  // namespace plan_file_test

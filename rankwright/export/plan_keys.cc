@@ -250,7 +250,9 @@ constexpr ConfigKey kRows[] = {
      },
      [](const plan::TrainingConfig& s) { return s.job.doc_length > 0; }},
     {"job.images", [](const plan::TrainingConfig& s) { return number(s.job.images); },
-     [](const plan::TrainingConfig& s) { return s.job.images > 0; }},
+     [](const plan::TrainingConfig& s) { return s.job.images > 0 && !s.model.encoder.audio; }},
+    {"job.clips", [](const plan::TrainingConfig& s) { return number(s.job.images); },
+     [](const plan::TrainingConfig& s) { return s.job.images > 0 && s.model.encoder.audio; }},
     {"job.image_tokens", [](const plan::TrainingConfig& s) { return number(s.job.image_tokens); },
      [](const plan::TrainingConfig& s) { return s.job.image_tokens > 0; }},
     {"job.method", job<&plan::Job::method>,
@@ -299,6 +301,10 @@ constexpr ConfigKey kRows[] = {
     {"software.compile",
      [](const plan::TrainingConfig& s) { return write_yaml_value(!s.software.eager_ops); },
      other_kernel<&plan::Software::eager_ops>},
+    {"software.sync_each_batch",
+     [](const plan::TrainingConfig&
+            s) { return write_yaml_value(s.software.accumulation == plan::Accumulation::shards); },
+     other_kernel<&plan::Software::accumulation>},
     {"software.loss", kernel<&plan::Software::loss>,
      [](const plan::TrainingConfig&
             s) { return s.software.loss != default_loss(find_framework(s), s.job.method); }},

@@ -54,6 +54,9 @@ constexpr ShapeField kFields[] = {
     {"encoder_merge", &Shapes::encoder_merge},
     {"encoder_projector", &Shapes::encoder_projector},
     {"encoder_image_tokens", &Shapes::encoder_image_tokens},
+    {"encoder_stem", &Shapes::encoder_stem},
+    {"encoder_window", &Shapes::encoder_window},
+    {"encoder_global_layers", &Shapes::encoder_global_layers},
 };
 
 constexpr ShapeFlag kFlags[] = {
@@ -69,6 +72,8 @@ constexpr ShapeFlag kFlags[] = {
     {"router_bias", &Shapes::router_bias},
     {"conv_bias", &Shapes::conv_bias},
     {"linear_bias", &Shapes::linear_bias},
+    {"encoder_scales", &Shapes::encoder_scales},
+    {"encoder_audio", &Shapes::encoder_audio},
 };
 
 std::string_view field_name(i64 Shapes::*member) {
@@ -86,6 +91,7 @@ constexpr Limit kEncoderLimits[] = {
     {&Shapes::encoder_hidden, kMaxEncoderWidth}, {&Shapes::encoder_ffn, kMaxEncoderWidth},
     {&Shapes::encoder_heads, kMaxEncoderWidth},  {&Shapes::encoder_matrices, 3},
     {&Shapes::encoder_merge, kMaxEncoderMerge},  {&Shapes::encoder_image_tokens, kMaxImageTokens},
+    {&Shapes::encoder_window, kMaxImageTokens},  {&Shapes::encoder_global_layers, kMaxLayers},
 };
 
 using Fault = std::optional<Diagnostic>;
@@ -213,6 +219,11 @@ Fault check_encoder(const Shapes& s) {
                                   count(s.encoder_heads), count(s.encoder_hidden)));
   if (s.encoder_matrices == 1)
     return bad_shapes(s, "encoder_matrices", "a feed-forward has 2 matrices, or 3 if it is gated");
+  if (s.encoder_global_layers > (s.encoder_window > 0 ? s.encoder_layers : 0))
+    return bad_shapes(
+        s, "encoder_global_layers",
+        fmt::format("{} of {} layers without a window", count(s.encoder_global_layers),
+                    s.encoder_window > 0 ? count(s.encoder_layers) : "0"));
   return {};
 }
 
@@ -225,7 +236,12 @@ Encoder make_encoder(const Shapes& s) {
           .matrices = s.encoder_matrices == 0 ? 2 : s.encoder_matrices,
           .merge = s.encoder_merge == 0 ? 1 : s.encoder_merge,
           .projector = s.encoder_projector,
-          .image_tokens = s.encoder_image_tokens};
+          .image_tokens = s.encoder_image_tokens,
+          .stem = s.encoder_stem,
+          .window = s.encoder_window,
+          .global_layers = s.encoder_global_layers,
+          .scales = s.encoder_scales.value_or(false),
+          .audio = s.encoder_audio.value_or(false)};
 }
 
 Fault check_consistent(const Shapes& s, const Architecture& a) {

@@ -42,6 +42,7 @@ struct Shapes {
   i64 encoder_parameters = 0, encoder_layers = 0;  // of an encoder in front, with its projector
   i64 encoder_hidden = 0, encoder_ffn = 0, encoder_heads = 0, encoder_matrices = 0;
   i64 encoder_merge = 0, encoder_projector = 0, encoder_image_tokens = 0;  // as in Encoder
+  i64 encoder_stem = 0, encoder_window = 0, encoder_global_layers = 0;
   // Overrides of the family's defaults:
   std::optional<bool> tied{};
   std::optional<bool> qkv_bias{};
@@ -55,6 +56,7 @@ struct Shapes {
   std::optional<bool> router_bias{};
   std::optional<bool> conv_bias{};
   std::optional<bool> linear_bias{};  // biases on the projections of linear attention or Mamba-2
+  std::optional<bool> encoder_scales{}, encoder_audio{};  // as in Encoder
 };
 
 /// One number of Shapes and the name that files and diagnostics use for it.

@@ -69,6 +69,14 @@ TEST(Build, Encoder_HasDefaultsAndIsChecked) {
   EXPECT_EQ(build(s)->encoder.merge, 1);
   s.encoder_matrices = 1;
   EXPECT_EQ(error_of(s).key, "encoder_matrices");
+  s.encoder_matrices = 2;
+  s.encoder_global_layers = 1;  // without a window, all are
+  EXPECT_EQ(error_of(s).key, "encoder_global_layers");
+  s.encoder_window = 64;
+  EXPECT_EQ(build(s)->encoder.global_layers, 1);
+  s.encoder_global_layers = 3;
+  EXPECT_EQ(error_of(s).key, "encoder_global_layers");
+  s.encoder_global_layers = 0;
   s.encoder_matrices = 4;
   EXPECT_EQ(error_of(s).code, "RW0904");
 }

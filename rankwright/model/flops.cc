@@ -96,12 +96,12 @@ std::string_view name(FlopsConvention convention) {
 // is the length of one.
 double compute_score_length(const Attention& attention, i64 sequence) {
   const double s = double(sequence);
-  if (!attention.causal) return 2 * s;
   if (attention.index_topk > 0) return windowed_length(double(attention.index_topk), s);
-  if (attention.window == 0 || attention.window >= sequence) return s;
+  const double both = attention.causal ? 1 : 2;  // halves of the scores
+  if (attention.window == 0 || attention.window >= sequence) return both * s;
   if (!attention.chunked) return windowed_length(double(attention.window), s);
   const double chunk = double(attention.window), rest = double(sequence % attention.window);
-  return ((s - rest) * chunk + rest * rest) / s;
+  return both * ((s - rest) * chunk + rest * rest) / s;
 }
 
 // F6: the state of a head is n x d. The delta rule multiplies with it four times, lightning
@@ -147,8 +147,12 @@ Flops encoder_forward_flops(const Model& model, i64 image_tokens) {
   const double tokens = double(image_tokens), patches = tokens * double(e.merge);
   const double hidden = double(e.hidden), layers = double(model.encoder_layers);
   const double weights = hidden * (4 * hidden + double(e.matrices) * double(e.ffn));
-  return Flops{layers * patches * (2 * weights + 4 * patches * hidden) +
-               2 * tokens * double(e.projector)};
+  Flops attention{};
+  for (const LayerRun& run : list_encoder_layers(model))
+    attention += double(run.count) * core_forward_flops(run.layer.attention, i64(patches));
+  return Flops{patches * (2 * layers * weights + 2 * double(e.stem)) +
+               2 * tokens * double(e.projector)} +
+         patches * attention;
 }
 
 Flops training_flops_per_token(const Model& model, i64 sequence, FlopsConvention convention) {

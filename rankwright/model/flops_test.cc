@@ -190,5 +190,28 @@ TEST(EncoderFlops, CountPatchesBeforeTheyAreJoined) {
   EXPECT_EQ(joined, encoder_forward_flops(model, 576));
 }
 
+// Qwen2.5-VL: 28 of 32 layers have windows of 64 patches. On an image of 1,024 patches their
+// attention takes 4 x 64 x 1,280 FLOPs per patch, that of the other layers 4 x 1,024 x 1,280.
+TEST(EncoderFlops, Windows_CountTheirOwnPatches) {
+  Model model{.encoder_layers = 32,
+              .encoder = {.hidden = 1280, .ffn = 3420, .heads = 16, .matrices = 3, .merge = 4}};
+  const Flops full = encoder_forward_flops(model, 256);
+  model.encoder.window = 64;
+  model.encoder.global_layers = 4;
+  EXPECT_EQ((full - encoder_forward_flops(model, 256)).value, 28.0 * 1024 * 4 * 960 * 1280);
+  model.encoder.window = 2048;  // larger than the image
+  EXPECT_EQ(encoder_forward_flops(model, 256), full);
+}
+
+// Whisper's convolutions: each of 1,500 positions is multiplied with two windows of 3 x 128 x 1,280
+// weights and one of 3 x 1,280^2.
+TEST(EncoderFlops, CountWhatIsBeforeTheLayers) {
+  Model model{.encoder_layers = 32,
+              .encoder = {.hidden = 1280, .ffn = 5120, .heads = 20, .matrices = 2, .merge = 4}};
+  const Flops layers = encoder_forward_flops(model, 375);
+  model.encoder.stem = 2 * 3 * 128 * 1280 + 3 * 1280 * 1280;
+  EXPECT_EQ((encoder_forward_flops(model, 375) - layers).value, 2.0 * 1500 * (983'040 + 4'915'200));
+}
+
 }  // namespace flops_test
 }  // namespace rankwright::model

@@ -120,6 +120,26 @@ void freeze(Model& model, const FrozenParts& parts) {
   model.runs = std::move(runs);
 }
 
+std::vector<LayerRun> list_encoder_layers(const Model& model) {
+  const Encoder& shape = model.encoder;
+  if (shape.hidden == 0) return {};
+  const i64 heads = std::max<i64>(1, shape.heads);
+  Layer layer{.attention = {.heads = heads,
+                            .kv_heads = heads,
+                            .head_dim = shape.hidden / heads,
+                            .causal = false},
+              .ffn = {.width = shape.ffn, .matrices = shape.matrices},
+              .scales = shape.scales};
+  const i64 whole = shape.window == 0 ? model.encoder_layers : shape.global_layers;
+  Layer windowed = layer;
+  windowed.attention.window = shape.window;
+  windowed.attention.chunked = true;
+  std::vector<LayerRun> runs;
+  if (whole < model.encoder_layers) runs.push_back({model.encoder_layers - whole, windowed});
+  if (whole > 0) runs.push_back({whole, layer});
+  return runs;
+}
+
 bool is_all_frozen(const Model& model) {
   const FrozenParts& frozen = model.frozen;
   return (frozen.encoder || model.encoder_parameters == 0) && frozen.embedding && frozen.head &&

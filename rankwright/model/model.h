@@ -86,7 +86,8 @@ enum class Training : unsigned char { full, frozen, forward_only };
 struct Layer {
   Attention attention;
   FeedForward ffn;
-  i64 norms = 2;  // norm weights of `hidden` each: 2; gemma2 has 4, phi 1
+  i64 norms = 2;        // norm weights of `hidden` each: 2; gemma2 has 4, phi 1
+  bool scales = false;  // learned scales of `hidden` on the output of each block (LayerScale)
   Training training = Training::full;
 
   /// Returns the number of residual blocks: attention and feed-forward, or one of them
@@ -118,14 +119,20 @@ struct FrozenParts {
 /// Returns the parts as a plan file lists them: "embedding, layers 0-15".
 std::string show(const FrozenParts& parts);
 
-/// The shapes of an encoder of images, whose layers are alike. All 0 if only its parameters are
-/// known. It cuts an image into patches, and joins `merge` of them into a token of the model.
+/// The shapes of an encoder of images or audio, whose layers are alike. All 0 if only its
+/// parameters are known. It cuts an image, or a clip of audio, into patches, and joins `merge` of
+/// them into a token of the model.
 struct Encoder {
   i64 hidden = 0, ffn = 0, heads = 0;
   i64 matrices = 0;   // per feed-forward: 3 gated, 2 plain
   i64 merge = 0;      // patches per token
   i64 projector = 0;  // weights that each token is multiplied with, from patches to Model::hidden
-  i64 image_tokens = 0;  // tokens per image; 0 if images have any size
+  i64 image_tokens = 0;   // tokens per image or clip; 0 if images have any size
+  i64 stem = 0;           // weights that each patch is multiplied with before the first layer
+  i64 window = 0;         // patches that attend to each other; 0 for all of an image
+  i64 global_layers = 0;  // with a window: layers that attend to all patches
+  bool scales = false;    // as Layer::scales
+  bool audio = false;     // encodes clips of audio
 
   friend bool operator==(const Encoder&, const Encoder&) = default;
 };
@@ -160,6 +167,10 @@ struct Model {
 
 /// Freezes these parts of a model, and no others. Layers that the model does not have are ignored.
 void freeze(Model& model, const FrozenParts& parts);
+
+/// Returns the encoder's layers: those with a window first, which is a chunk of an image, then
+/// those that attend to all of it. Empty if its shapes are not known.
+std::vector<LayerRun> list_encoder_layers(const Model& model);
 
 /// Returns whether nothing of the model is trained.
 bool is_all_frozen(const Model& model);

@@ -183,9 +183,14 @@ std::optional<Shapes> derive_shapes(const Model& model) {
            .encoder_merge = model.encoder.merge,
            .encoder_projector = model.encoder.projector,
            .encoder_image_tokens = model.encoder.image_tokens,
+           .encoder_stem = model.encoder.stem,
+           .encoder_window = model.encoder.window,
+           .encoder_global_layers = model.encoder.global_layers,
            .tied = override_if_differs(model.tied, family->tied),
            .norm_bias = override_if_differs(model.norm_bias, family->norm_bias),
-           .head_bias = override_if_differs(model.head_bias, family->head_bias)};
+           .head_bias = override_if_differs(model.head_bias, family->head_bias),
+           .encoder_scales = override_if_differs(model.encoder.scales, false),
+           .encoder_audio = override_if_differs(model.encoder.audio, false)};
   set_attention_overrides(model, *family, s);
   set_feed_forward_overrides(model, *family, s);
   for (const std::string& pattern : {std::string(), find_pattern(model, family->single_blocks)}) {

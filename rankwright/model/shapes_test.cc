@@ -76,6 +76,11 @@ RC_GTEST_PROP(ShapesOf, Encoders_RoundTrip, ()) {
   s.encoder_merge = any(0, 16);
   s.encoder_projector = any(0, 1'000'000);
   s.encoder_image_tokens = any(0, 999);
+  s.encoder_stem = any(0, 999);
+  s.encoder_window = any(0, 64);
+  s.encoder_global_layers = s.encoder_window > 0 ? any(0, s.encoder_layers) : 0;
+  if (any(0, 1) == 1) s.encoder_scales = true;
+  if (any(0, 1) == 1) s.encoder_audio = true;
   const Result<Model> model = build(s);
   RC_ASSERT(model.has_value());
   const std::optional<Shapes> shapes = derive_shapes(*model);

@@ -1,5 +1,6 @@
 #include "rankwright/plan/encoder.h"
 
+#include "rankwright/base/format.h"
 #include "rankwright/model/flops.h"
 #include "rankwright/plan/frozen.h"
 
@@ -7,6 +8,15 @@ namespace rankwright::plan {
 
 i64 find_image_tokens(const TrainingConfig& config) {
   return config.job.image_tokens > 0 ? config.job.image_tokens : config.model.encoder.image_tokens;
+}
+
+std::string show_encoder_inputs(const TrainingConfig& config) {
+  return config.model.encoder.audio ? plural(config.job.images, "clip", "clips")
+                                    : plural(config.job.images, "image", "images");
+}
+
+std::string_view find_encoder_key(const model::Encoder& encoder) {
+  return encoder.audio ? "job.clips" : "job.images";
 }
 
 bool runs_encoder(const TrainingConfig& config) {
@@ -18,17 +28,13 @@ bool runs_encoder(const TrainingConfig& config) {
 TrainingConfig make_encoder_config(const TrainingConfig& config) {
   const model::Encoder& shape = config.model.encoder;
   TrainingConfig encoder = config;
-  model::Layer layer{
-      .attention = {.heads = shape.heads,
-                    .kv_heads = shape.heads,
-                    .head_dim = shape.hidden / shape.heads,
-                    .causal = false},
-      .ffn = {.width = shape.ffn, .matrices = shape.matrices},
-      .training = trains_encoder(config) ? model::Training::full : model::Training::forward_only};
   // Encoders with plain feed-forwards have LayerNorm, gated ones RMSNorm.
   encoder.model = {.hidden = shape.hidden,
                    .norm_bias = shape.matrices == 2,
-                   .runs = {{config.model.encoder_layers, layer}}};
+                   .runs = list_encoder_layers(config.model)};
+  for (model::LayerRun& run : encoder.model.runs)
+    run.layer.training =
+        trains_encoder(config) ? model::Training::full : model::Training::forward_only;
   encoder.job.sequence = find_image_tokens(config) * shape.merge;
   encoder.job.doc_length = 0;
   encoder.job.lora_rank = 0;
@@ -37,10 +43,6 @@ TrainingConfig make_encoder_config(const TrainingConfig& config) {
   encoder.plan.sequence_parallel = false;
   encoder.plan.overlap.ep = false;
   return encoder;
-}
-
-bool recomputes_encoder(const Plan& plan) {
-  return plan.recompute != Recompute::none && plan.recompute_layers == 0;
 }
 
 Flops count_encoder_flops(const TrainingConfig& config) {

@@ -3,27 +3,32 @@
 // activations like those of any layers. Formula S7.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "rankwright/base/units.h"
 #include "rankwright/plan/plan.h"
 
 namespace rankwright::plan {
 
-/// Returns the tokens of the sequence per image, as the job or the model states them; 0 if neither
-/// does.
+/// Returns the tokens of the sequence per image or clip, as the job or the model states them; 0 if
+/// neither does.
 i64 find_image_tokens(const TrainingConfig& config);
 
-/// Returns whether the job has images, and the shapes of the encoder and of an image are known and
-/// not absurdly large.
+/// Returns the images or clips of audio per sequence as text: "1 image", "3 clips".
+std::string show_encoder_inputs(const TrainingConfig& config);
+
+/// Returns the plan key that states how many a sequence has.
+std::string_view find_encoder_key(const model::Encoder& encoder);
+
+/// Returns whether the job has images or clips, and the shapes of the encoder and of an image are
+/// known and not absurdly large.
 bool runs_encoder(const TrainingConfig& config);
 
-/// Returns the encoder's layers as a model, with the patches of one image as its sequence. Neither
-/// cp nor sequence parallelism splits them. They run forward only unless the encoder is trained.
-/// Requires: runs_encoder().
+/// Returns the encoder's layers as a model, with the patches of one image or clip as its sequence.
+/// Neither cp nor sequence parallelism splits them. They run forward only unless the encoder is
+/// trained. Requires: runs_encoder().
 TrainingConfig make_encoder_config(const TrainingConfig& config);
-
-/// Returns whether the encoder's layers are recomputed: with all layers of the model, fully or
-/// selectively.
-bool recomputes_encoder(const Plan& plan);
 
 /// Returns the forward FLOPs of the encoder per sequence (F9); 0 without images.
 Flops count_encoder_flops(const TrainingConfig& config);

@@ -86,7 +86,7 @@ std::string show(const LoraModules& modules, std::string_view separator);
 /// Bytes of scales per element of a block-scaled format: one byte per 32 elements.
 inline constexpr double kBlockScale = 1.0 / 32;
 
-/// The largest global batch and the most images per sequence that a file may state.
+/// The largest global batch and the most images or clips per sequence that a file may state.
 inline constexpr i64 kMaxBatch = i64{1} << 28;
 inline constexpr i64 kMaxImages = i64{1} << 16;
 
@@ -94,8 +94,8 @@ struct Job {
   i64 global_batch = 1;  // sequences per step over all ranks
   i64 sequence = 1;      // tokens per sequence
   i64 doc_length = 0;    // tokens that attention sees in a packed sequence; 0: the whole sequence
-  i64 images = 0;        // per sequence, for models with an encoder
-  i64 image_tokens = 0;  // of `sequence`, per image; 0: as the model's encoder states
+  i64 images = 0;        // images, or clips of audio, per sequence, for models with an encoder
+  i64 image_tokens = 0;  // of `sequence`, per image or clip; 0: as the model's encoder states
   Method method = Method::lm;
   bool ref_model = false;  // a frozen reference model runs forward on every micro-batch
   Dtype param_dtype = Dtype::bf16;

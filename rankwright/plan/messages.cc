@@ -54,7 +54,11 @@ bool recomputes_attention_core(const TrainingConfig& config) {
 }
 
 Bytes compute_expert_message(const TrainingConfig& config, const model::FeedForward& ffn) {
-  return ffn.active * compute_messages(config).kept;
+  const Bytes plain = ffn.active * compute_messages(config).kept;
+  if (!config.software.fp8_dispatch || config.job.matmul == Matmul::same) return plain;
+  constexpr double kScaled = 1 + 4.0 / 128;  // one fp32 scale per 128 elements
+  const double combined = double(config.job.activation_bytes());
+  return (kScaled + combined) / (2 * combined) * plain;
 }
 
 Bytes compute_etp_message(const TrainingConfig& config, const model::FeedForward& ffn) {

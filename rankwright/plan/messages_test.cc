@@ -95,6 +95,16 @@ TEST(ExpertMessage, HoldsOneCopyPerActiveExpert) {
   EXPECT_EQ(compute_expert_message(config, sparse_layer().ffn), 2 * bytes(1024 * 1024, 2));
 }
 
+TEST(ExpertMessage, DispatchIn8BitsIsTheMeanOfBothExchanges) {
+  // Dispatched: 1 byte per element and a scale of 4 per 128. Combined: 2.
+  TrainingConfig config = dense_config({});
+  config.software.fp8_dispatch = true;
+  EXPECT_EQ(compute_expert_message(config, sparse_layer().ffn), 2 * bytes(2048 * 1024, 2));
+  config.job.matmul = Matmul::fp8;
+  EXPECT_EQ(compute_expert_message(config, sparse_layer().ffn),
+            2 * bytes(2048 * 1024, (1 + 4.0 / 128 + 2) / 2));
+}
+
 TEST(BoundaryMessage, IncludesTheOutputsOfMtp) {
   const TrainingConfig config = dense_config({.pp = 2});
   EXPECT_EQ(compute_boundary_message(config, 0), bytes(2048 * 1024, 2));

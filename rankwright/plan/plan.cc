@@ -191,7 +191,7 @@ i64 count_recomputed_layers(const Plan& plan, i64 before, i64 count) {
   return std::clamp(plan.recompute_layers - before, i64{0}, count);
 }
 
-bool recomputes_mtp(const Plan& plan) {
+bool recomputes_everything(const Plan& plan) {
   return plan.recompute == Recompute::full && plan.recompute_layers == 0;
 }
 

@@ -221,9 +221,9 @@ std::vector<RankContents> list_stage_contents(const TrainingConfig& config);
 /// a second time under full recompute: the first `recompute_layers` of each stage.
 i64 count_recomputed_layers(const Plan& plan, i64 before, i64 count);
 
-/// Returns whether full recompute includes MTP modules. Megatron-LM recomputes none of them if it
-/// counts layers.
-bool recomputes_mtp(const Plan& plan);
+/// Returns whether full recompute includes everything: MTP modules and the encoder, too.
+/// Megatron-LM recomputes neither if it counts layers.
+bool recomputes_everything(const Plan& plan);
 
 /// Returns the stages of a pp rank in ascending order, which is the order of its chunks. The two
 /// ranks of a mirrored pair hold the same two stages in the same order, so everything counted along

@@ -282,10 +282,10 @@ TEST(RunAgain, RecomputesTheFirstLayersOfAStage) {
   EXPECT_EQ(count_recomputed_layers(plan, 0, 3), 3);  // layers 0 1 2 of 5
   EXPECT_EQ(count_recomputed_layers(plan, 3, 4), 2);  // 3 4, not 5 6
   EXPECT_EQ(count_recomputed_layers(plan, 7, 4), 0);
-  EXPECT_FALSE(recomputes_mtp(plan));
+  EXPECT_FALSE(recomputes_everything(plan));
   plan.recompute_layers = 0;
   EXPECT_EQ(count_recomputed_layers(plan, 7, 4), 4);  // all
-  EXPECT_TRUE(recomputes_mtp(plan));
+  EXPECT_TRUE(recomputes_everything(plan));
   plan.recompute = Recompute::selective;
   EXPECT_EQ(count_recomputed_layers(plan, 0, 4), 0);  // only attention, no whole layer
 }

@@ -129,9 +129,8 @@ Share count_vocabulary_weight(const model::Model& model, i64 tp) {
 }
 
 i64 count_nvme_buffer(const TrainingConfig& config) {
-  constexpr i64 kUsual = 100'000'000;
-  return std::max(kUsual, ceil_div(count_vocabulary_weight(config.model, config.plan.tp).dense,
-                                   std::max<i64>(1, config.plan.shards())));
+  return std::max(kNvmeBuffer, ceil_div(count_vocabulary_weight(config.model, config.plan.tp).dense,
+                                        std::max<i64>(1, config.plan.shards())));
 }
 
 bool has_vocabulary_copies(const TrainingConfig& config) {

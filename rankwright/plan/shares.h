@@ -45,8 +45,11 @@ Share count_layer_share(const model::Model& model, const model::Layer& layer, co
 /// Returns the share of the weight that the embedding and a tied head read: V/tp x h.
 Share count_vocabulary_weight(const model::Model& model, i64 tp);
 
-/// Returns the elements of one buffer through which DeepSpeed moves states between the drives and
-/// the device: 100 million, its default for parameters, or the shard of the largest matrix, the
+/// The elements of one buffer through which DeepSpeed moves states between the drives and the
+/// device: its default for parameters.
+inline constexpr i64 kNvmeBuffer = 100'000'000;
+
+/// Returns the elements of such a buffer: kNvmeBuffer, or the shard of the largest matrix, the
 /// embedding, which must fit.
 i64 count_nvme_buffer(const TrainingConfig& config);
 

@@ -16,6 +16,10 @@ constexpr std::array<std::string_view, 9> kLoss{"fused",    "unfused",      "sha
                                                 "in_place", "fused_linear", "chunked"};
 constexpr std::array<std::string_view, 3> kGradients{"fp32", "fp32, fp16 with fp16 parameters",
                                                      "as the parameters"};
+constexpr std::array<std::string_view, 3> kAccumulations{"shards", "whole, of what is trained",
+                                                         "whole, also of frozen weights"};
+constexpr std::array<std::string_view, 3> kHostUpdates{
+    "PyTorch's fused Adam", "PyTorch's Adam, not fused", "DeepSpeed's CPU-Adam"};
 constexpr std::array<i64, 6> kLogitBytes{4, 6, 10, 14, 12, 16};
 constexpr i64 kLossChunks = 8;  // torchtitan's ChunkedLossWrapper.Config.num_chunks
 
@@ -45,6 +49,7 @@ constexpr Software kMegatronDeepspeed{.name = "megatron-deepspeed",
                                       .attention = AttentionKernel::unfused,
                                       .expert_features = {},
                                       .loss = Loss::sharded,
+                                      .host_update = HostUpdate::cpu_adam,
                                       .fused_accumulation = false,
                                       .scatters_sends = true,
                                       .all_reduces = true,
@@ -61,6 +66,7 @@ constexpr Software kDeepspeed{.name = "deepspeed",
                               .expert_features = {},
                               .loss = Loss::log_softmax,
                               .gradients = Gradients::as_parameters,
+                              .host_update = HostUpdate::cpu_adam,
                               .fused_accumulation = false,
                               .all_reduces = true,
                               .eager_ops = true,
@@ -86,6 +92,7 @@ constexpr Software kFsdp{.name = "fsdp",
                          .expert_features = {},
                          .loss = Loss::eager,
                          .gradients = Gradients::as_parameters,
+                         .host_update = HostUpdate::unfused,
                          .fused_accumulation = false,
                          .recomputes_ops = true,
                          .fsdp = true,
@@ -99,13 +106,16 @@ constexpr Software kTorchtitan2024 = [] {
   s.name = "torchtitan-2024";
   s.loss = Loss::fused;
   s.gradients = Gradients::wide;  // mixed_precision_reduce
+  s.host_update = HostUpdate::fused;
   s.gathers_fp8 = true;
   s.dtensor = true;
   return s;
 }();
 
 // Hugging Face's models with its Trainer on one GPU, DDP or FSDP: operation by operation, attention
-// through PyTorch's fused kernel. Full recomputation is its only one.
+// through PyTorch's fused kernel. Full recomputation is its only one. Between the microbatches of a
+// step, the Trainer does not synchronize (Accelerator.no_sync). On one GPU, offload of parameters
+// is that of axolotl (layer_offloading).
 constexpr Software kTransformers = [] {
   Software s = kFsdp;
   s.name = "transformers";
@@ -115,6 +125,9 @@ constexpr Software kTransformers = [] {
   s.eager_ops = true;
   s.hf_modeling = true;
   s.frees_gradients = true;
+  s.accumulation = Accumulation::trained;
+  s.host_update = HostUpdate::fused;
+  s.copies_weights_back = true;
   return s;
 }();
 
@@ -124,6 +137,7 @@ constexpr Software kTransformers2024 = [] {
   s.name = "transformers-2024";
   s.year = 2024;
   s.loss = Loss::eager;
+  s.host_update = HostUpdate::unfused;
   s.foreach_update = true;
   return s;
 }();
@@ -134,7 +148,8 @@ constexpr Software kLitgpt2024 = [] {
   Software s = kTransformers;
   s.name = "litgpt-2024";
   s.year = 2024;
-  s.accumulates_whole = s.keeps_quantized_inputs = true;
+  s.accumulation = Accumulation::all;
+  s.keeps_quantized_inputs = true;
   return s;
 }();
 
@@ -188,23 +203,20 @@ constexpr Software kOwn{.name = "own",
                         .expert_features = {},
                         .gradients = Gradients::wide};
 
-constexpr std::array kFrameworks{kMegatronCore,
-                                 kNemo,
-                                 kMlperf,
-                                 kMegatron2021,
-                                 kMegatronDeepspeed,
-                                 kDeepspeed,
-                                 kDeepspeed2021,
-                                 kTorchtitan,
-                                 kTorchtitan2024,
-                                 kTransformers,
-                                 kTransformers2024,
-                                 kLitgpt2024,
-                                 kLlmFoundry,
-                                 kFsdp,
-                                 kMaxtext,
-                                 kRankwright,
-                                 kOwn};
+// DeepSeek's framework as its report on DeepSeek-V3 describes it (arXiv 2412.19437, sections 3.2
+// and 3.3). Its attention kernel for training is not published; FlashMLA reaches 580 TFLOP/s on
+// H800.
+constexpr Software kHaiLlm{.name = "hai-llm",
+                           .year = 2024,
+                           .expert_features = {.deepep = true, .overlap = true},
+                           .gradients = Gradients::wide,
+                           .fp8_dispatch = true};
+
+constexpr std::array kFrameworks{
+    kMegatronCore,     kNemo,          kMlperf,     kMegatron2021,   kMegatronDeepspeed,
+    kDeepspeed,        kDeepspeed2021, kTorchtitan, kTorchtitan2024, kTransformers,
+    kTransformers2024, kLitgpt2024,    kLlmFoundry, kFsdp,           kMaxtext,
+    kRankwright,       kHaiLlm,        kOwn};
 
 // megatron-core: the options in megatron/core/transformer/transformer_config.py and moe/experts.py
 // at the tags of Megatron-LM, with the months of the tags. nemo: recipes of Megatron-Bridge and its
@@ -265,6 +277,8 @@ double bytes_per_logit(Loss loss, const Job& job) {
 }
 i64 count_loss_chunks(Loss loss) { return loss == Loss::chunked ? kLossChunks : 1; }
 
+std::string_view name(Accumulation kept) { return kAccumulations[std::size_t(kept)]; }
+std::string_view name(HostUpdate update) { return kHostUpdates[std::size_t(update)]; }
 std::string_view name(Gradients gradients) { return kGradients[std::size_t(gradients)]; }
 
 Dtype default_grad_dtype(const Software& software, Dtype parameters) {

@@ -63,6 +63,17 @@ enum class Gradients : unsigned char {
 };
 std::string_view name(Gradients);
 
+/// The gradients that a rank of FSDP keeps between the microbatches of a step (M40): shards, or
+/// whole gradients that are reduced with the last microbatch, of all that is trained or, in flat
+/// parameters, of frozen weights, too.
+enum class Accumulation : unsigned char { shards, trained, all };
+std::string_view name(Accumulation);
+
+/// The kernel of the optimizer on the host, which determines its speed (X15): PyTorch's fused Adam,
+/// its default of one operation after another, or DeepSpeed's CPU-Adam.
+enum class HostUpdate : unsigned char { fused, unfused, cpu_adam };
+std::string_view name(HostUpdate);
+
 /// Features of a framework for experts besides an all-to-all and grouped matmuls.
 struct ExpertFeatures {
   bool deepep = false;    // Dispatcher::deepep
@@ -87,6 +98,10 @@ struct Software {
   Gradients gradients = Gradients::wide_unless_fp16;
   bool tuned = false;  // the vendor tuned the recipe for this model and machine
   // Time.
+  HostUpdate host_update = HostUpdate::fused;
+  /// Weights that were moved to the device are copied back behind the computation that read them,
+  /// in its stream (X15).
+  bool copies_weights_back = false;
   bool fused_accumulation = true;  // weight gradients are accumulated in fp32 inside the matmul
   bool recomputes_ops = false;     // selective recompute: every second matmul, not attention
   bool gathers_fp8 = false;        // ZeRO-3 gathers one byte per parameter if matmuls are fp8
@@ -96,6 +111,9 @@ struct Software {
   /// PyTorch's DTensor: whenever gradients are reduced, tp ranks sum that of each weight that they
   /// all hold, one call per weight; ep ranks exchange token counts in a call of their own.
   bool dtensor = false;
+  /// Tokens are dispatched in the 8 bits of the experts' matmuls, and so are the gradients that the
+  /// backward dispatches; both combines stay in 16 bits (T7).
+  bool fp8_dispatch = false;
   // Memory.
   bool fsdp = false;     // weights are stored in fp32 and cast when gathered
   bool dropout = false;  // dropout masks of one byte per element are kept
@@ -108,9 +126,7 @@ struct Software {
   bool frees_gradients = false;  // after the update, until the next backward
   bool foreach_update = false;  // the optimizer's step runs operation by operation over all tensors
   bool offloads_gradients = false;  // gradients go to the host with the optimizer states
-  /// Between the microbatches of a step, FSDP's flat parameters add up whole gradients, those of
-  /// frozen weights too (no_sync, M40).
-  bool accumulates_whole = false;
+  Accumulation accumulation = Accumulation::shards;
   bool keeps_quantized_inputs = false;  // of every matmul with quantized weights (M40)
   bool empty_gradients = true;  // Transformer Engine caches a 16-bit tensor per weight shape
   bool dense_embedding = true;  // the full gradient of the embedding is materialized temporarily

@@ -53,7 +53,8 @@ class TrafficCollector {
     }
     // An MTP module contains a layer like the model's last.
     if (chunk.mtp > 0)
-      add_run({chunk.mtp, config_.model.runs.back().layer}, recomputes_mtp(plan_) ? chunk.mtp : 0);
+      add_run({chunk.mtp, config_.model.runs.back().layer},
+              recomputes_everything(plan_) ? chunk.mtp : 0);
   }
 
   i64 group_size(mesh::GroupKind group) const {

@@ -163,7 +163,10 @@ class ReferenceFramework {
 
   void experts(const model::FeedForward& ffn) {
     const double copies = double(ffn.active) * hidden() / (sp() ? double(p_.tp) : 1);
-    issue(K::ep_all_to_all, Op::all_to_all, G::ep, copies);
+    // In 8 bits, an fp32 scale follows every 128 elements.
+    const bool fp8 = s_.software.fp8_dispatch && s_.job.matmul != Matmul::same;
+    issue(K::ep_all_to_all, Op::all_to_all, G::ep,
+          fp8 ? copies / number() * (1 + 4.0 / 128) : copies);
     // torchtitan without ep gathers tokens, not copies of them
     const double inside = s_.software.dtensor && p_.ep == 1 ? hidden() : double(p_.etp) * copies;
     issue(K::etp_all_gather, Op::all_gather, G::etp, inside);

@@ -164,17 +164,40 @@ void allow_offload(PlanAnswer& answer, const SearchRun& run) {
   }
 }
 
+/// Returns the problem, and if its framework is assumed, the same job for those with more ways to
+/// save memory.
+std::vector<search::Problem> find_saving_problems(const search::Problem& problem,
+                                                  const PlanRequest& request) {
+  std::vector<search::Problem> all{problem};
+  const auto& assumed = problem.config.assumed;
+  if (std::none_of(assumed.begin(), assumed.end(),
+                   [](const plan::Assumption& one) { return one.key == "software.target"; }))
+    return all;
+  for (const rules::Target target : {rules::Target::accelerate, rules::Target::deepspeed}) {
+    if (target == problem.limits.target) continue;
+    PlanRequest other = request;
+    other.target = target;
+    if (Outcome<PlanProblem> read = read_plan_problem(other)) {
+      read->problem.config.world = problem.config.world;
+      all.push_back(std::move(read->problem));
+    }
+  }
+  return all;
+}
+
 /// Finds the neighbors of the best plan and, if asked, its trade-offs. If nothing fits, looks for
-/// more GPUs.
-void look_around(PlanAnswer& answer, bool trade_offs, const SearchRun& run) {
+/// settings that save memory and for more GPUs.
+void look_around(PlanAnswer& answer, const PlanRequest& request, const SearchRun& run) {
   const search::Answer& found = answer.answer;
   const cluster::Calibration& constants = select_calibration(answer.problem.config);
   if (!found.best) {
     if (!found.complete || found.stats.memory == 0) return;
     run.begin_shown("nothing fits; looking for settings that save memory");
-    answer.savings = find_savings(answer.problem, [&](const search::Problem& problem) {
+    const std::vector<search::Problem> problems = find_saving_problems(answer.problem, request);
+    answer.savings = find_savings(problems, [&](const search::Problem& problem) {
       std::optional<search::EvaluatedPlan> fastest;
-      if (!run.stopped()) fastest = find_fastest_plan(problem, constants, run.options());
+      if (!run.stopped())
+        fastest = find_fastest_plan(problem, select_calibration(problem.config), run.options());
       if (fastest && !fits_host(fastest->config, fastest->estimate.memory)) fastest.reset();
       return fastest;
     });
@@ -188,7 +211,7 @@ void look_around(PlanAnswer& answer, bool trade_offs, const SearchRun& run) {
       find_neighbors(answer.problem, found, constants, run.options());
   if (run.stopped()) return;
   answer.neighbors = std::move(around);
-  if (!trade_offs) return;
+  if (!request.trade_offs) return;
   run.begin_shown("what headroom and fewer GPUs cost");
   // With --fit the problem accepts only what leaves a margin; fewer GPUs may be tight.
   search::Problem other = answer.problem;
@@ -260,7 +283,7 @@ Outcome<PlanAnswer> find_plan(const PlanRequest& request, const SearchControl& c
       find_possible_answer(found.problem, select_calibration(found.problem.config), run.options());
   if (request.allow_offload) allow_offload(found, run);
   list_top(found, request.top);
-  look_around(found, request.trade_offs, run);
+  look_around(found, request, run);
   if (found.hosts) apply_placement(found, place_around(*found.hosts, found.problem.config.cluster));
   found.stopped = run.stop_reason();
   complete_figures(found);

@@ -182,6 +182,7 @@ constexpr Supply kSupplies[] = {
     {"job.fp8_swiglu_input", supply_job<&Draft::fp8_swiglu_input, &Job::fp8_swiglu_input>},
     {"job.doc_length", supply_job<&Draft::doc_length, &Job::doc_length>},
     {"job.images", supply_job<&Draft::images, &Job::images>},
+    {"job.clips", supply_job<&Draft::images, &Job::images>},
     {"job.image_tokens", supply_job<&Draft::image_tokens, &Job::image_tokens>},
     {"job.method", supply_job<&Draft::method, &Job::method>},
     {"job.ref_model", supply_job<&Draft::ref_model, &Job::ref_model>},

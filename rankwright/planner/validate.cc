@@ -37,16 +37,28 @@ Outcome<ValidateAnswer> score_table(const Csv& table, const ValidateRequest& req
                             score_collectives(std::move(*measured), catalog::get_calibration())};
 }
 
-/// Returns the runs of all files, including the excluded ones.
-Outcome<validate::Runs> read_run_tables(const std::vector<SourceFile>& files) {
-  validate::Runs all;
+/// The rows of the files of a request.
+struct RunTables {
+  validate::Runs runs{};  // including the excluded ones
+  std::vector<validate::EffectPair> effects{};
+};
+
+Outcome<RunTables> read_run_tables(const std::vector<SourceFile>& files) {
+  RunTables all;
   for (const SourceFile& file : files) {
     const Result<Csv> table = read_table(file);
     if (!table) return tl::unexpected(refuse_unreadable(table.error(), file.name));
+    if (validate::holds_effects(*table)) {
+      const Result<std::vector<validate::EffectPair>> pairs =
+          validate::read_effects(*table, file.name);
+      if (!pairs) return tl::unexpected(refuse_unreadable(pairs.error(), file.name));
+      all.effects.insert(all.effects.end(), pairs->begin(), pairs->end());
+      continue;
+    }
     Result<validate::Runs> runs = validate::read_runs(*table, file.name);
     if (!runs) return tl::unexpected(refuse_unreadable(runs.error(), file.name));
-    std::move(runs->scored.begin(), runs->scored.end(), std::back_inserter(all.scored));
-    std::move(runs->excluded.begin(), runs->excluded.end(), std::back_inserter(all.excluded));
+    std::move(runs->scored.begin(), runs->scored.end(), std::back_inserter(all.runs.scored));
+    std::move(runs->excluded.begin(), runs->excluded.end(), std::back_inserter(all.runs.excluded));
   }
   return all;
 }
@@ -74,26 +86,28 @@ cluster::Calibration fit_all(const std::vector<validate::Case>& cases) {
 }
 
 Outcome<ValidateAnswer> score_runs(const ValidateRequest& request) {
-  Outcome<validate::Runs> runs = read_run_tables(request.files);
-  if (!runs) return tl::unexpected(std::move(runs.error()));
-  const Outcome<validate::Runs> with = read_run_tables(request.with);
+  Outcome<RunTables> tables = read_run_tables(request.files);
+  if (!tables) return tl::unexpected(std::move(tables.error()));
+  const Outcome<RunTables> with = read_run_tables(request.with);
   if (!with) return tl::unexpected(with.error());
-  if (runs->scored.empty()) return tl::unexpected(refuse_empty(*runs));
+  validate::Runs& runs = tables->runs;
+  if (runs.scored.empty()) return tl::unexpected(refuse_empty(runs));
   std::shared_ptr<const std::vector<validate::Case>> cases =
-      std::make_shared<std::vector<validate::Case>>(make_cases(runs->scored));
+      std::make_shared<std::vector<validate::Case>>(make_cases(runs.scored));
   if (request.fit) return ValidateAnswer{.fitted = fit_all(*cases)};
   const validate::ValidateOptions options{.mode = request.leave_one_family_out
                                                       ? validate::Mode::leave_one_family_out
                                                       : validate::Mode::shipped,
                                           .calibrate_one = request.calibrate_one};
   const validate::Progress quiet = [](std::size_t, std::size_t, std::string_view) {};
-  validate::Validation validation = validate::validate(*cases, make_cases(with->scored), options,
-                                                       request.progress ? request.progress : quiet);
+  validate::Validation validation = validate::validate(
+      *cases, make_cases(with->runs.scored), options, request.progress ? request.progress : quiet);
+  validation.score.effects = score_effects(tables->effects, validation.rows);
   return ValidateAnswer{
       .runs = ScoredRuns{
           .cases = std::move(cases),
           .validation = std::move(validation),
-          .source = {names_of(request.files), names_of(request.with), std::move(runs->excluded)}}};
+          .source = {names_of(request.files), names_of(request.with), std::move(runs.excluded)}}};
 }
 
 }  // namespace

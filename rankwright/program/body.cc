@@ -125,7 +125,7 @@ StagePieces find_stage_pieces(const plan::TrainingConfig& config,
     stage.add({.kind = Piece::Kind::mtp,
                .layer = model.layers() + place.first_mtp + i,
                .shape = &last,
-               .again = recomputes_mtp(config.plan)},
+               .again = recomputes_everything(config.plan)},
               count_trained_mtp_share(config), count_mtp_share(config),
               trains_weights(config, last), runs_backward(config, last));
   }

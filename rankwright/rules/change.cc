@@ -136,6 +136,11 @@ Change& Change::loss(plan::Loss loss) {
   return add("software.loss", std::string(name(loss)));
 }
 
+Change& Change::sync_each_batch() {
+  config_.software.accumulation = plan::Accumulation::shards;
+  return add("software.sync_each_batch", text(true));
+}
+
 Change& Change::overlap_grad_reduce(bool on) {
   config_.plan.overlap.grad_reduce = on;
   return add("parallelism.overlap.grad_reduce", text(on));

@@ -44,6 +44,7 @@ class Change {
   Change& recompute_layers(i64 layers);  // fully recomputed layers per stage
   Change& micro_batch(i64 sequences);
   Change& loss(plan::Loss loss);
+  Change& sync_each_batch();
   Change& overlap_grad_reduce(bool on);
   Change& overlap_param_gather(bool on);
   Change& overlap_tp(bool on);

@@ -53,7 +53,7 @@ class NextChanges {
     if (!is_unedited("parallelism.recompute")) return;
     if (plan_.recompute == plan::Recompute::none)
       add([](Change& c) { c.recompute(plan::Recompute::selective); });
-    if (plan_.recompute == plan::Recompute::full && plan_.recompute_layers == 0) return;
+    if (recomputes_everything(plan_)) return;
     add([](Change& c) { c.recompute(plan::Recompute::full); });
     if (const i64 layers = min_recomputed_layers(); layers > 0)
       add([&](Change& c) { c.recompute_layers(layers); });

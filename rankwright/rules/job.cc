@@ -62,7 +62,7 @@ Finding describe_split_recurrence(const plan::TrainingConfig& s) {
 std::optional<Finding> check_images(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   if (s.job.images == 0) return std::nullopt;
-  const std::string key = "job.images";
+  const std::string key(plan::find_encoder_key(s.model.encoder));
   if (s.model.encoder.hidden == 0)
     return Finding{.detail = s.model.encoder_layers == 0
                                  ? "the model has no encoder"
@@ -75,11 +75,12 @@ std::optional<Finding> check_images(const Subject& subject) {
                    .key = key,
                    .hint = "job: {image_tokens: 256}"};
   if (s.job.images <= s.job.sequence / each) return std::nullopt;
-  return Finding{.detail = fmt::format("{} images of {} tokens each exceed a sequence of {}",
-                                       count(s.job.images), count(each), count(s.job.sequence)),
+  return Finding{.detail = fmt::format("{} of {} tokens each exceed a sequence of {}",
+                                       show_encoder_inputs(s), count(each), count(s.job.sequence)),
                  .key = key,
                  .hint = s.job.sequence >= each
-                             ? fmt::format("job: {{images: {}}}", s.job.sequence / each)
+                             ? fmt::format("job: {{{}: {}}}", key.substr(key.find('.') + 1),
+                                           s.job.sequence / each)
                              : fmt::format("job: {{sequence: {}}}", each)};
 }
 
@@ -156,8 +157,9 @@ constexpr Rule kRules[] = {
      Target::any,
      Rule::When::without_violations,
      check_all_frozen},
-    {{"RW0210", Severity::error, "images do not fit the model or the sequence",
-      "The tokens of images are part of the sequence. Encoders have images of one size, or of any "
+    {{"RW0210", Severity::error, "images or clips do not fit the model or the sequence",
+      "The tokens of images and of clips of audio are part of the sequence. Encoders have images "
+      "of one size, or of any "
       "size; the job then states image_tokens.",
       "State fewer images or a longer sequence.", "",
       "world_size: 8\n"

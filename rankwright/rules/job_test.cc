@@ -73,6 +73,9 @@ TEST(JobRules, ImagesBeyondTheSequence_AreAnError) {
   EXPECT_EQ(fault_of("dgx-h100", "{sequence: 2048, images: 4, image_tokens: 512}", sized), "");
   EXPECT_EQ(fault_of("dgx-h100", "{sequence: 2048, images: 1}", model + "}"), "RW0210");
   EXPECT_EQ(fault_of("dgx-h100", "{sequence: 2048, images: 1}"), "RW0210");  // no encoder
+  const std::string audio = model + ", encoder_image_tokens: 750, encoder_audio: true}";
+  EXPECT_EQ(fault_of("dgx-h100", "{sequence: 2048, clips: 2}", audio), "");
+  EXPECT_EQ(fault_of("dgx-h100", "{sequence: 2048, clips: 3}", audio), "RW0210");
 }
 
 }  // namespace job_test

@@ -209,9 +209,10 @@ std::optional<Finding> check_encoder(const Subject& subject) {
                    .key = "model",
                    .hint = "state encoder_hidden, encoder_ffn and encoder_heads in the model file"};
   if (s.job.images == 0)
-    return Finding{.detail = held + "; no images are stated, so that it does not run",
+    return Finding{.detail = held + fmt::format("; no {} are stated, so that it does not run",
+                                                model.encoder.audio ? "clips" : "images"),
                    .key = "model",
-                   .hint = "job: {images: 1}"};
+                   .hint = model.encoder.audio ? "job: {clips: 1}" : "job: {images: 1}"};
   if (s.plan.tp == 1) return std::nullopt;
   return Finding{.detail = held + "; its tensor-parallel collectives are not estimated",
                  .key = "model"};
@@ -238,6 +239,24 @@ std::optional<Finding> check_replicated_optimizer(const Subject& subject) {
       .notes = {fmt::format("ZeRO-1 leaves {} per rank and moves no more data: reduce-scatter + "
                             "all-gather instead of all-reduce",
                             show_memory(sharded))}};
+}
+
+std::optional<Finding> check_whole_gradients(const Subject& subject) {
+  const plan::TrainingConfig& s = subject.config;
+  constexpr double kWorthSaying = 0.05;
+  if (s.reference_model || s.software.accumulation == plan::Accumulation::shards)
+    return std::nullopt;
+  const auto gradients_of = [](const plan::TrainingConfig& config) {
+    return cost::fullest(config, select_calibration(config))[cost::Entry::gradients];
+  };
+  const Change synchronized = Change(s).sync_each_batch();
+  const Bytes whole = gradients_of(s), shards = gradients_of(synchronized.config());
+  if (whole - shards < kWorthSaying * s.cluster.device.memory) return std::nullopt;
+  return Finding{.detail = fmt::format(
+                     "{} of gradients between {} micro-batches of a step, where shards take {}",
+                     show_memory(whole), count(s.microbatches()), show_memory(shards)),
+                 .key = "software",
+                 .fix = synchronized.edits()};
 }
 
 std::optional<Finding> check_model_left_open(const Subject& subject) {
@@ -369,12 +388,29 @@ constexpr Rule kRules[] = {
      Target::any,
      Rule::When::without_violations,
      check_nvme},
+    {{"RW0212", Severity::note, "gradients are whole between micro-batches",
+      "Hugging Face's Trainer and litgpt reduce gradients in the last micro-batch of a step only "
+      "(no_sync), so that every rank of FSDP adds up gradients of all that is trained.",
+      "Let them synchronize in every micro-batch: `accelerator_config: "
+      "{gradient_accumulation_kwargs: {sync_each_batch: true}}` in the arguments of the Trainer. "
+      "Gradients are then reduced as often as there are micro-batches.",
+      "docs/reference/formulas.md, M40",
+      "world_size: 8\n"
+      "model: llama-3.1-8b\n"
+      "cluster: dgx-a100 x 1\n"
+      "parallelism: {tp_size: 1, dp_size: 8, order: tp-dp-pp, zero_stage: 3, recompute: full}\n"
+      "job: {sequence: 2048, global_batch: 64}\n"
+      "software: {framework: transformers}\n"},
+     Target::any,
+     Rule::When::without_violations,
+     check_whole_gradients},
     {{"RW0208", Severity::note, "the encoder is estimated in part",
       "A vision or audio encoder runs before the first layer. Its parameters, with gradients, "
       "optimizer states and their traffic, are counted on the first pipeline stage. Its time and "
-      "its activations are counted if job.images states the images per sequence and the kind of "
-      "encoder is known; its tensor-parallel collectives are not.",
-      "State job.images. A frozen encoder runs forward only and keeps no activations.", "",
+      "its activations are counted if job.images or job.clips states the images or clips of audio "
+      "per sequence and the kind of encoder is known; its tensor-parallel collectives are not.",
+      "State job.images or job.clips. A frozen encoder runs forward only and keeps no activations.",
+      "",
       "world_size: 8\n"
       "model: {name: vlm, architecture: llama, hidden: 2048, layers: 16, heads: 32, kv_heads: 8, "
       "ffn: 8192, vocab: 128256, encoder_parameters: 400000000, encoder_layers: 24}\n"

@@ -100,17 +100,21 @@ TEST(Published, Llama405b_SlowerThanTheFastestByBubbleAndTp) {
 }
 
 /// Evaluates DeepSeek-V3's layout as its report describes it: DualPipe with overlapped all-to-alls,
-/// one copy of a token per node, fp8 weights and matmuls, and recomputed norms, up-projections and
-/// activation functions, moments in 16 bits, and experts that a bias per expert keeps balanced.
-/// Gradients in 16 bits make it fit.
+/// one copy of a token per node, dispatched in 8 bits, fp8 weights and matmuls, and recomputed
+/// norms, up-projections and activation functions, the inputs of SwiGLU in fp8, moments in 16 bits,
+/// gradients and the weights of the optimizer in fp32, and experts that a bias per expert keeps
+/// balanced.
 EvaluatedPlan evaluate_deepseek_v3() {
   EvaluatedPlan example = evaluate_published("deepseek-v3-2048.yaml");
   plan::Job& job = example.config.job;
-  job.grad_dtype = plan::Dtype::bf16;
+  job.grad_dtype = plan::Dtype::fp32;
+  job.fp8_swiglu_input = true;
   job.moment_dtype = plan::Dtype::bf16;
   job.expert_imbalance = 1;
   job.param_dtype = plan::Dtype::fp8;
   job.matmul = plan::Matmul::fp8;
+  for (const plan::Software& software : plan::frameworks())
+    if (software.name == "hai-llm") example.config.software = software;
   plan::Plan plan = example.config.plan;
   plan.schedule = pipeline::Schedule::dualpipe;
   plan.overlap.pp = plan.overlap.ep = true;

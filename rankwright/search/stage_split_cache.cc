@@ -59,8 +59,9 @@ plan::Stages StageSplitCache::stages(const plan::TrainingConfig& config,
     heaviest = std::max(heaviest, kinds.back());
   }
   const auto units = [&](Seconds time) { return i64(std::llround(kUnits * (time / heaviest))); };
-  const Seconds encoder =
-      double(prices.encoder_layers) * (total(prices.encoder) + prices.encoder.again.total());
+  Seconds encoder{};
+  for (const cost::EncoderCost& kind : prices.encoder)
+    encoder += double(kind.count) * (total(kind.time) + kind.time.again.total());
   const i64 embedding = units(total(prices.embedding) + encoder);
   const i64 head = units(double(1 + mtp) * total(prices.head));
   std::vector<i64> weights;

@@ -1,10 +1,14 @@
 #include "rankwright/validate/pairs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 namespace rankwright::validate {
 namespace {
+
+constexpr std::string_view kEffectColumns[] = {"effect", "base", "changed", "source"};
 
 using Groups = std::vector<std::vector<double>>;  // each sorted, with at least two runs
 
@@ -56,6 +60,37 @@ PairErrors compute_pair_errors(std::vector<std::vector<double>> groups) {
   out.median = std::expm1(find_quantile(groups, 0.5));
   out.p90 = std::expm1(find_quantile(groups, 0.9));
   return out;
+}
+
+bool Effect::right_sign() const {
+  const auto sign = [](double ratio) { return ratio > kNoise ? 1 : ratio * kNoise < 1 ? -1 : 0; };
+  return sign(measured) == sign(predicted);
+}
+
+bool Effect::right_size() const {
+  const double m = std::log(measured), p = std::log(predicted);
+  if (std::abs(m - p) <= std::log(kNoise)) return true;
+  return m * p > 0 && std::abs(p) <= kFactor * std::abs(m) && std::abs(m) <= kFactor * std::abs(p);
+}
+
+bool holds_effects(const Csv& table) {
+  return std::find(table.header.begin(), table.header.end(), "changed") != table.header.end();
+}
+
+Result<std::vector<EffectPair>> read_effects(const Csv& table, std::string_view file) {
+  for (const std::string_view column : kEffectColumns)
+    if (std::find(table.header.begin(), table.header.end(), column) == table.header.end())
+      return fail({.code = "RW0917",
+                   .message = "missing columns of effects",
+                   .detail = fmt::format("missing column '{}'", column),
+                   .hint = "see tests/data/validation/moe_effects.csv for the columns",
+                   .where = {.file = std::string(file)}});
+  std::vector<EffectPair> pairs;
+  for (const Csv::Row& row : table.rows)
+    pairs.push_back({.kind = std::string(table.cell(row, "effect")),
+                     .base = std::string(table.cell(row, "base")),
+                     .changed = std::string(table.cell(row, "changed"))});
+  return pairs;
 }
 
 }  // namespace rankwright::validate

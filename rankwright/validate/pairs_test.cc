@@ -93,5 +93,34 @@ RC_GTEST_PROP(PairErrors, IgnoreAFactorCommonToAGroup, ()) {
   RC_ASSERT(std::abs(after.p90 - before.p90) < 1e-9);
 }
 
+Effect effect(double measured, double predicted) {
+  return {.measured = measured, .predicted = predicted};
+}
+
+TEST(Effect, HasTheRightSignBeyondNoise) {
+  EXPECT_TRUE(effect(1.5, 1.03).right_sign());
+  EXPECT_TRUE(effect(0.5, 0.9).right_sign());
+  EXPECT_TRUE(effect(1.01, 0.99).right_sign());  // neither is more than 2 %
+  EXPECT_FALSE(effect(1.5, 1.0).right_sign());
+  EXPECT_FALSE(effect(1.1, 0.9).right_sign());
+}
+
+TEST(Effect, HasTheRightSizeWithinAFactorOfTwo) {
+  EXPECT_TRUE(effect(1.44, 1.21).right_size());  // 1.21 = 1.1^2, 1.44 = 1.2^2 < 1.1^4
+  EXPECT_FALSE(effect(1.5, 1.1).right_size());   // 1.1^2 = 1.21
+  EXPECT_FALSE(effect(1.1, 0.95).right_size());  // the other way
+  EXPECT_TRUE(effect(1.0, 1.01).right_size());   // they differ by noise
+}
+
+TEST(Effects, ReadTheColumns) {
+  const Csv table = *parse_csv("effect,base,changed,source\ngraphs,a,b,somewhere\n", "e.csv");
+  EXPECT_TRUE(holds_effects(table));
+  const auto pairs = read_effects(table, "e.csv");
+  ASSERT_TRUE(pairs);
+  EXPECT_EQ(pairs->front().changed, "b");
+  const Csv lacks = *parse_csv("effect,changed,source\ngraphs,b,somewhere\n", "e.csv");
+  EXPECT_EQ(read_effects(lacks, "e.csv").error().code, "RW0917");
+}
+
 }  // namespace pairs_test
 }  // namespace rankwright::validate

@@ -72,7 +72,7 @@ constexpr FrameworkRow kFrameworkRows[] = {
      plan::Dtype::bf16,
      MemoryFigure::device},
     {"Meta", "own", {.grad_reduce = true, .param_gather = true, .pp = true}},
-    {"HAI-LLM", "own", kAllWithExperts},
+    {"HAI-LLM", "hai-llm", kAllWithExperts},
     {"InternEvo", "own", kData},
     {"ColossalAI", "own", kData},
     {"Primus", "megatron-core", kAll},
@@ -163,12 +163,15 @@ model::Model read_model(const RunRow& row) {
     if (model.name.starts_with("qwen3") || model.name.starts_with("hy3"))
       dense.attention.qk_norm = sparse.attention.qk_norm = true;
     if (model.name.starts_with("gpt-oss")) sparse.ffn.bias = true;
-    if (model.name.starts_with("deepseek-v3")) sparse.ffn.groups = 8, sparse.ffn.active_groups = 4;
+    if (model.name.starts_with("deepseek-v3") || model.name.starts_with("DeepSeek-V3"))
+      sparse.ffn.groups = 8, sparse.ffn.active_groups = 4;
     const i64 first = std::min(row.whole_or("n_dense_layers", 0), layers - 1);
     if (first > 0) model.runs.push_back({first, dense});
     model.runs.push_back({layers - first, sparse});
   }
-  if (row.text("flops_definition").find("MTP") != std::string_view::npos) model.mtp_layers = 1;
+  if (row.text("flops_definition").find("MTP") != std::string_view::npos ||
+      row.text("notes").find("MTP depth 1") != std::string_view::npos)
+    model.mtp_layers = 1;
   return model;
 }
 
@@ -439,8 +442,8 @@ void read_expert_software(const RunRow& row, Run& run) {
   };
   if (noted("token drop") || noted("token-drop") || noted("drop and pad"))
     config.job.expert_capacity = 1;
-  else if (!find_note(notes, "force_balance").starts_with("0"))
-    config.job.expert_imbalance = 1;
+  else if (!config.software.fsdp && !find_note(notes, "force_balance").starts_with("0"))
+    config.job.expert_imbalance = 1;  // torchtitan's router is not forced
   read_modules(notes, run);
 }
 
@@ -476,6 +479,8 @@ void read_software(const RunRow& row, Run& run) {
   if (framework.software == "torchtitan-2024" &&
       row.text("source").find("_2024") != std::string_view::npos)
     config.software.loss = plan::Loss::eager;
+  // Megatron-Bridge has no recipe of Hy3 that its vendor tuned.
+  if (run.model.starts_with("hy3")) config.software.tuned = false;
   // BLOOM's production script sets CUDA_LAUNCH_BLOCKING=1.
   if (run.model.starts_with("BLOOM")) config.software.launch = plan::Launch::blocking;
   if (config.model.sparse()) read_expert_software(row, run);

@@ -269,6 +269,13 @@ void add_slowdowns(Score& score, const std::vector<ScoredRun>& rows) {
       score.slowdowns.push_back({row.run->id, row.run->measured_slowdown, row.slowdown});
 }
 
+/// Returns the seconds of one device per token.
+double device_time(const ScoredRun& row, Seconds step) {
+  return step.value /
+         (double(row.run->config.job.global_batch) * double(row.run->config.job.sequence)) *
+         double(row.run->config.world);
+}
+
 /// Predicts the slowdown of a run by offload (V13): the time that offload adds, over the measured
 /// step without it or, if only the ratio is published, the predicted one.
 double predict_slowdown(const Run& run, const plan::TrainingConfig& config, Seconds step,
@@ -323,6 +330,27 @@ Score compute_score(const std::vector<ScoredRun>& rows) {
   add_memory(score, rows);
   add_slowdowns(score, rows);
   return score;
+}
+
+std::vector<Effect> score_effects(const std::vector<EffectPair>& pairs,
+                                  const std::vector<ScoredRun>& rows) {
+  std::map<std::string_view, const ScoredRun*> by_id;
+  for (const ScoredRun& row : rows)
+    if (row.timed()) by_id.emplace(row.run->id, &row);
+  std::vector<Effect> effects;
+  for (const EffectPair& pair : pairs) {
+    const auto base = by_id.find(pair.base), changed = by_id.find(pair.changed);
+    if (base == by_id.end() || changed == by_id.end()) continue;
+    const ScoredRun &before = *base->second, &after = *changed->second;
+    effects.push_back(
+        {.kind = pair.kind,
+         .base = pair.base,
+         .changed = pair.changed,
+         .measured =
+             device_time(before, before.run->measured) / device_time(after, after.run->measured),
+         .predicted = device_time(before, before.step) / device_time(after, after.step)});
+  }
+  return effects;
 }
 
 void calibrate_one(std::vector<ScoredRun>& rows) {

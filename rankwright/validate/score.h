@@ -84,6 +84,7 @@ struct Score {
   ErrorStats memory{}, allocated{}, reserved{};  // a driver's figure counts as reserved
   std::vector<ErrorStats> memory_families{};
   std::vector<Slowdown> slowdowns{};
+  std::vector<Effect> effects{};  // filled in by score_effects()
   std::vector<Sweep> sweeps{};
   double mean_regret = 0, mean_spearman = 0;
   std::vector<Sweep> models{};  // vTrain's multi-node rows, by model
@@ -122,6 +123,10 @@ void calibrate_one(std::vector<ScoredRun>& rows);
 
 /// Scores the rows that have a measurement and are not used for calibration.
 Score compute_score(const std::vector<ScoredRun>& rows);
+
+/// Scores the pairs of which both runs have a step time and a prediction.
+std::vector<Effect> score_effects(const std::vector<EffectPair>& pairs,
+                                  const std::vector<ScoredRun>& rows);
 
 /// Computes Spearman's rank correlation; 0 if one list is constant.
 double spearman(const std::vector<double>& a, const std::vector<double>& b);

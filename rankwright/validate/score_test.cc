@@ -228,5 +228,20 @@ TEST(Calculon, HasErrorsForPublishedRunIds) {
   EXPECT_EQ(known, 174u);  // 15 of its 189 rows are of quality C
 }
 
+TEST(Effects, AreOfDeviceTimePerToken) {
+  rankwright::validate::Run one, two;
+  one.id = "base", two.id = "more";
+  one.measured = Seconds{6}, two.measured = Seconds{10};
+  one.config.world = two.config.world = 8;
+  one.config.job.global_batch = 8, two.config.job.global_batch = 16;
+  const std::vector<ScoredRun> rows{{.run = &one, .step = Seconds{4}},
+                                    {.run = &two, .step = Seconds{8}}};
+  const std::vector<Effect> scored =
+      score_effects({{"micro-batch", "base", "more"}, {"graphs", "base", "absent"}}, rows);
+  ASSERT_EQ(scored.size(), 1U);
+  EXPECT_DOUBLE_EQ(scored[0].measured, 1.2);  // 6 s for 8 sequences, 10 for 16
+  EXPECT_DOUBLE_EQ(scored[0].predicted, 1);
+}
+
 }  // namespace score_test
 }  // namespace rankwright::validate

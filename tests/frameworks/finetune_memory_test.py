@@ -43,7 +43,9 @@ def flash(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> tuple[torch.Tens
 
 @flash.register_fake
 def _(q, k, v):
-    return torch.empty_like(q), q.new_empty(q.shape[:-1], dtype=torch.float32)
+    # FlashAttention's output has the heads of a token side by side, whatever the layout of the queries is.
+    made = torch.empty_like(q.transpose(1, 2), memory_format=torch.contiguous_format).transpose(1, 2)
+    return made, q.new_empty(q.shape[:-1], dtype=torch.float32)
 
 
 flash.register_autograd(lambda ctx, *_: tuple(torch.empty_like(one) for one in ctx.saved_tensors[:3]),
@@ -106,6 +108,10 @@ def build(plan, layers):
     return model, contextlib.nullcontext() if pure and "lora_rank" not in job else torch.autocast("cpu", torch.bfloat16)
 
 
+def get_layers(model, plan):
+    return (model.base_model.model if "lora_rank" in plan["job"] else model).model.layers
+
+
 def checkpoint_modules(model, names):
     """Recomputes modules of every layer with torch.utils.checkpoint."""
 
@@ -118,6 +124,24 @@ def checkpoint_modules(model, names):
         if "layernorm" in names:
             layer.input_layernorm.forward = again(layer.input_layernorm.forward)
             layer.post_attention_layernorm.forward = again(layer.post_attention_layernorm.forward)
+
+
+# The fullest instant of each phase grows with the layers at a rate of its own. The last one is the backward of the
+# embedding: FSDP2 reduces the gradients of its largest unit, beside no activations.
+PHASES = ("forward", "backward", "last")
+
+
+def follow_backward(layers, tracker):
+    """Sets the tracker's phase when the gradient of the first layer's input is complete."""
+
+    def enter(_):
+        tracker.phase = "last"
+
+    def register(_, args):
+        if args[0].requires_grad:
+            args[0].register_hook(enter)
+
+    layers[0].register_forward_pre_hook(register, prepend=True)
 
 
 def run(plan, layers):
@@ -140,6 +164,7 @@ def run(plan, layers):
         gc.collect()  # and not again until the end: when it runs must not decide
         gc.disable()
         live = Live([*model.parameters(), *model.buffers(), *(one.grad for one in trained)])
+        follow_backward(get_layers(model, plan), live)
         with live:
             with autocast:
                 made = model(input_ids=tokens, labels=tokens, use_cache=False)
@@ -162,7 +187,7 @@ def measure(plan, layers, step=run):
     few, more = step(plan, FEW), step(plan, MORE)
     made = {kind: few[kind] + (more[kind] - few[kind]) / (MORE - FEW) * (layers - FEW)
             for kind in few if few[kind] is not None}  # fmt: skip
-    return made | {"peak": max(made["forward"], made["backward"])}
+    return made | {"peak": max(made[phase] for phase in PHASES if phase in made)}
 
 
 # Entries that the mode does not see: states, which are compared on their own, and what is not a tensor.
@@ -173,10 +198,13 @@ def estimate(plan):
     memory = rankwright.explain(plan).data["estimate"]["memory"]
     entries = {one["entry"]: one["bytes"] for one in memory["entries"]}
     kept = sum(entries.get(name, 0) for name in ("activations", "rotary tables", "weight copies"))
-    if plan["parallelism"]["recompute"] == "full":  # after the forward pass, the casts of layers are gone
-        model = json.loads(pathlib.Path(plan["model"]).read_text("utf-8"))
-        head = 2 * model["vocab_size"] * model["hidden_size"]
-        kept -= max(0, entries.get("weight copies", 0) - head)
+    # After the forward pass, the casts of the weights that are recomputed are gone.
+    recompute, casts = plan["parallelism"]["recompute"], entries.get("weight copies", 0)
+    model = json.loads(pathlib.Path(plan["model"]).read_text("utf-8"))
+    if recompute == "full":
+        kept -= max(0, casts - 2 * model["vocab_size"] * model["hidden_size"])
+    elif casts and "mlp" in (recompute["modules"] if recompute != "none" else ()):
+        kept -= 2 * 3 * model["num_hidden_layers"] * model["hidden_size"] * model["intermediate_size"]
     return {**entries, "activations": kept, "host": memory.get("host_bytes", 0),
             "peak": sum(size for name, size in entries.items() if name not in APART)}  # fmt: skip
 
@@ -191,7 +219,9 @@ def count_layers(model):
 def make(model, job, sequence, micro, recompute):
     if "frozen" in job:
         job = job | {"frozen": ["embedding", f"layers 0-{count_layers(model) // 2 - 1}"]}
-    return {"world_size": 1, "model": str(DATA / f"{model}.json"), "software": {"framework": "transformers"},
+    # The loops here reduce gradients in every backward pass, as a Trainer with sync_each_batch.
+    software = {"framework": "transformers", "sync_each_batch": True}
+    return {"world_size": 1, "model": str(DATA / f"{model}.json"), "software": software,
             "parallelism": {"micro_batch": micro, "recompute": recompute},
             "job": {"global_batch": 2 * micro, "sequence": sequence, **job}}  # fmt: skip
 
@@ -246,7 +276,7 @@ def run_sharded(plan, layers):
         mesh = init_device_mesh("cpu", (plan["world_size"],))
         model, _ = build(plan, layers)
         policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
-        for layer in (model.base_model.model if lora else model).model.layers:
+        for layer in get_layers(model, plan):
             fully_shard(layer, mesh=mesh, mp_policy=policy, offload_policy=offload)
         fully_shard(model, mesh=mesh, mp_policy=policy, offload_policy=offload)
         with FakeTensorMode(allow_non_fake_inputs=True):
@@ -264,6 +294,7 @@ def run_sharded(plan, layers):
                                         "exp_avg_sq": torch.zeros_like(one)}  # fmt: skip
             tokens = torch.randint(9, shape)
             tracker = memory_test.Tracker(model, optimizer)
+            follow_backward(get_layers(model, plan), tracker)
             with tracker:
                 before = tracker.by_kind()
                 made = model(input_ids=tokens, labels=tokens, use_cache=False)
@@ -278,7 +309,7 @@ def run_sharded(plan, layers):
     counters = 4 * len(trained)  # the optimizer's, of its steps
     return {"parameters": before["Sharded Param"], "gradients": before["Sharded Grad"],
             "optimizer": before["OptState"] - counters, "activations": after["Activation"] - log_softmax,
-            "forward": tracker.peaks["forward"], "backward": tracker.peaks["backward"]}  # fmt: skip
+            **{phase: tracker.peaks[phase] for phase in PHASES if phase in tracker.peaks}}  # fmt: skip
 
 
 # FSDP2 pads the rows of a matrix to the ranks: ranks that divide a rank of 8 have equal shares.
@@ -343,7 +374,7 @@ def test_memory_of_cpu_offload(tally):
         print(f"{model}, {job}, {sequence} x {micro}, {recompute}, {world} ranks: host "
               f"{off(ours['host'], shards):+.2%}, activations {error:+.1%}, peak of the device {peak:+.1%}")  # fmt: skip
         device.same(abs(error) < 0.05, True, f"{plan}: {ours['activations']:.0f}, {theirs['activations']:.0f}")
-        device.same(abs(peak) < 0.05, True, f"{plan}: peak of the device {peak:+.1%}")
+        device.same(abs(peak) < 0.01, True, f"{plan}: peak of the device {peak:+.1%}")
 
 
 def count_states(model, make_optimizer):
@@ -398,19 +429,22 @@ def test_optimizer_states(tally, job, optimizer):
     states.same(abs(off(ours, theirs)) < 0.001, True, f"{job}: {ours:.0f}, {theirs:.0f}")
 
 
-MODULES_FAST = [("llama-3.1-8b", ["mlp", "layernorm"], 2048, 1)]
-MODULES = [("llama-3.1-8b", ["mlp"], 2048, 1), ("qwen3-8b", ["layernorm"], 4096, 1), ("qwen2.5-7b", ["mlp"], 512, 8)]
+NARROW, WIDE = "full, bf16 weights", "full, fp32 weights"
+MODULES_FAST = [("llama-3.1-8b", NARROW, ["mlp", "layernorm"], 2048, 1), ("llama-3.1-8b", WIDE, ["mlp"], 2048, 1)]
+MODULES = [("llama-3.1-8b", NARROW, ["mlp"], 2048, 1), ("qwen3-8b", NARROW, ["layernorm"], 4096, 1),
+           ("qwen2.5-7b", NARROW, ["mlp"], 512, 8), ("qwen3-8b", WIDE, ["layernorm"], 4096, 1),
+           ("qwen2.5-7b", WIDE, ["mlp", "layernorm"], 512, 8), ("llama-3.1-8b", WIDE, ["mlp"], 32768, 1)]  # fmt: skip
 
 
 def test_recomputed_modules(tally):
     kept = tally("transformers", VERSION, "activations with recomputed modules")
     errors = []
-    for model, modules, *rest in MODULES_FAST if CASES <= 100 else MODULES_FAST + MODULES:
-        plan = make(model, JOBS["full, bf16 weights"], *rest, {"modules": modules})
+    for model, job, modules, *rest in MODULES_FAST if CASES <= 100 else MODULES_FAST + MODULES:
+        plan = make(model, JOBS[job], *rest, {"modules": modules})
         layers = json.loads((DATA / f"{model}.json").read_text("utf-8"))["num_hidden_layers"]
         ours, theirs = estimate(plan), measure({**plan, "model": model}, layers)
         kept.case()
         errors.append(off(ours["activations"], theirs["activations"]))
-        print(f"{model}, {modules}, {rest}: activations {errors[-1]:+.1%}, peak {off(ours['peak'], theirs['peak']):+.1%}")
+        print(f"{model}, {job}, {modules}, {rest}: activations {errors[-1]:+.1%}, peak {off(ours['peak'], theirs['peak']):+.1%}")
         kept.same(abs(errors[-1]) < 0.05, True, f"{plan}: {ours['activations']:.0f}, {theirs['activations']:.0f}")
     print(f"median {statistics.median(map(abs, errors)):.1%}")

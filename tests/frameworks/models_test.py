@@ -22,6 +22,8 @@ def count_parameters(config):
     with torch.device("meta"):
         if "vision_config" in config:
             model = transformers.AutoModelForImageTextToText.from_config(made)
+        elif "audio_config" in config:
+            model = transformers.AutoModelForSeq2SeqLM.from_config(made)
         else:
             model = transformers.AutoModelForCausalLM.from_config(made)
     biases = [b for name, b in model.named_buffers() if name.endswith("e_score_correction_bias")]

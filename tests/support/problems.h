@@ -190,7 +190,7 @@ inline search::Problem random_problem(Dice& dice) {
   if (dice.rarely() && config.world % 2 == 0) config.world /= 2;  // use half of the cluster
   std::vector<plan::Software> frameworks;
   for (const plan::Software& row : plan::frameworks())  // a search expects that shards save memory
-    if (!row.accumulates_whole) frameworks.push_back(row);
+    if (row.accumulation != plan::Accumulation::all) frameworks.push_back(row);
   config.software = dice.of(frameworks);
   config.plan.overlap = {dice.coin(), dice.coin(), dice.coin(), dice.coin()};
   Dice more = dice;  // leaves the numbers that follow, and so the seeds of tests, as they are

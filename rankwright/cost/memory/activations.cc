@@ -308,6 +308,8 @@ SavedLayer saved(const plan::TrainingConfig& s, const model::Layer& layer) {
     if (ffn.matrices == kGatedMatrices) out.ffn += scale.of(inside);
   }
   if (a.qk_norm) out.projected += norm_inputs(s, layer, w.query + w.key, scale);
+  if (layer.scales && trains_weights(s, layer))
+    out.scaled = scale.of(double(layer.blocks()) * hidden);
   if (s.software.dropout) out.masks = scale.plain(2 * kMask * hidden);
   if (ffn.sparse()) {
     // Tokens that reach the experts of a rank. The etp ranks gather the tokens sent to each of

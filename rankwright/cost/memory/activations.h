@@ -16,6 +16,7 @@ double find_imbalance(const plan::Job& job, const cluster::Calibration& calibrat
 /// The saved activations of one layer by tensor, without recomputation.
 struct SavedLayer {
   Bytes norms{};      // inputs of the norms, and inputs of the matmuls after them (M5)
+  Bytes scaled{};     // outputs of blocks, before their learned scales (M5)
   Bytes projected{};  // queries, keys, values; latent attention: also the compressed ones (M6)
   Bytes context{};    // input of the output projection (M6)
   Bytes core{};       // scores, or one fp32 number per query and head (M7)
@@ -25,7 +26,7 @@ struct SavedLayer {
   Bytes adapters{};   // between the two matrices of each adapter (M30)
 
   Bytes total() const {
-    return norms + projected + context + core + masks + ffn + routed + adapters;
+    return norms + scaled + projected + context + core + masks + ffn + routed + adapters;
   }
 };
 

@@ -149,6 +149,16 @@ WideFormats find_wide_formats(const plan::TrainingConfig& config) {
   return {.casts = wide, .inputs = wide};
 }
 
+/// Returns the gradients that FSDP adds up between the microbatches of a step, in the format that
+/// it computes in, if it does not reduce them (M40).
+Bytes count_whole_gradients(const plan::TrainingConfig& config, const RankLoad& load) {
+  const plan::Accumulation kept = config.software.accumulation;
+  const bool fsdp = config.software.fsdp && config.plan.zero >= 2 && config.plan.data_ranks() > 1;
+  if (!fsdp || kept == plan::Accumulation::shards || config.microbatches() == 1) return {};
+  const i64 each = std::min(config.job.activation_bytes(), config.job.grad_bytes());
+  return bytes(kept == plan::Accumulation::all ? load.sharded : load.sharded_trained, each);
+}
+
 /// Estimates the memory of the pp ranks of one config. Values common to all pp ranks are computed
 /// once.
 class MemoryEstimator {
@@ -168,13 +178,24 @@ class MemoryEstimator {
   void put_states(MemoryEstimate& out, const RankLoad& load) const;
   void put_fsdp(MemoryEstimate& out, const RankLoad& load) const;
   void put_casts(MemoryEstimate& out, const RankLoad& load) const;
-  Bytes count_logits_beside_casts(Bytes logits, Bytes casts) const;
+  Bytes count_recomputed_casts(const MemoryEstimate& out, const RankLoad& load) const;
+  Bytes count_logits_beside_casts(Bytes logits, Bytes recomputed) const;
   void put_transit(MemoryEstimate& out, const RankLoad& load) const;
-  void put_instant(MemoryEstimate& out, const RankLoad& load) const;
+  void put_instant(MemoryEstimate& out, const RankLoad& load, Bytes unreduced) const;
   void put_chunked_loss(MemoryEstimate& out, const RankLoad& load) const;
   Bytes count_absent_at_loss(const MemoryEstimate& out, const RankLoad& load) const;
-  bool put_update(MemoryEstimate& out, const RankLoad& load, Bytes other) const;
-  void put_beyond(MemoryEstimate& out) const;
+  bool put_update(MemoryEstimate& out, const RankLoad& load, Bytes other, Bytes unreduced) const;
+  Bytes count_other_instants(const MemoryEstimate& always, const MemoryEstimate& at_peak,
+                             const RankLoad& load) const;
+  void put_beyond(MemoryEstimate& out, Bytes elsewhere) const;
+  /// Returns the bytes of the logits and of what the loss makes of them. Every MTP module has its
+  /// own logits. Logits that are kept count as activations.
+  Bytes count_logits() const {
+    const plan::Software& software = config_.software;
+    const double kept = software.keeps_logits ? double(config_.job.scalar_bytes()) : 0;
+    const double each = std::max(0.0, bytes_per_logit(software.loss, config_.job) - kept);
+    return (1 + config_.model.mtp_layers) * bytes(tokens_ * vocabulary_, each);
+  }
   /// Returns what recomputation restores for the backward of one layer.
   Bytes brought_back(const RankLoad& load) const {
     return load.brought_back + (wide_.casts ? load.layer_casts : Bytes{});
@@ -257,9 +278,6 @@ void MemoryEstimator::put_fsdp(MemoryEstimate& out, const RankLoad& load) const 
   if (!frozen)
     out[Entry::reduce_scatter] =
         bytes(load.largest_trained_layer, each.gradients + double(activation_));
-  if (config_.software.accumulates_whole && config_.microbatches() > 1)  // M40
-    out[Entry::gradients] =
-        std::max(out[Entry::gradients], bytes(load.sharded, double(activation_)));
 }
 
 /// M33: the graph keeps what autocast casts to 16 bits: weights of matmuls, so not an embedding
@@ -274,15 +292,26 @@ void MemoryEstimator::put_casts(MemoryEstimate& out, const RankLoad& load) const
     out[Entry::weight_copies] = bytes(load.trained.total(), activation_);
 }
 
+/// Returns the casts of weights that the backward pass makes again: of all layers, or of the
+/// feed-forwards that are recomputed. The graph does not keep those of the forward pass (M33).
+Bytes MemoryEstimator::count_recomputed_casts(const MemoryEstimate& out,
+                                              const RankLoad& load) const {
+  const plan::Plan& plan = config_.plan;
+  const Bytes casts = out[Entry::weight_copies];
+  if (plan.recompute == plan::Recompute::full)
+    return std::max(Bytes{},
+                    casts - bytes(vocabulary_ * double(config_.model.hidden), activation_));
+  const bool mlp = plan.recompute == plan::Recompute::selective && plan.modules.mlp &&
+                   config_.software.hf_modeling && load.sparse == 0;
+  return mlp ? std::min(casts, bytes(double(load.layers) * load.dense, activation_)) : Bytes{};
+}
+
 /// Returns the bytes of the logits, or less if the casts that are alive in the forward pass, when
 /// the loss has made fewer tensors, are what fills the memory (M33).
-Bytes MemoryEstimator::count_logits_beside_casts(Bytes logits, Bytes casts) const {
+Bytes MemoryEstimator::count_logits_beside_casts(Bytes logits, Bytes recomputed) const {
   constexpr double kForward = 10.0 / 12;  // 2 + 4 + 4 bytes: logits, their fp32 copy, log-softmax
-  if (config_.plan.recompute != plan::Recompute::full ||
-      config_.software.loss != plan::Loss::log_softmax)
-    return logits;
-  const Bytes head = bytes(vocabulary_ * double(config_.model.hidden), activation_);
-  return std::max(kForward * logits, logits - std::max(Bytes{}, casts - head));
+  if (config_.software.loss != plan::Loss::log_softmax) return logits;
+  return std::max(kForward * logits, logits - recomputed);
 }
 
 /// Fills in the buffers for reducing gradients to their shards, as the runtime allocates them (M17
@@ -315,8 +344,10 @@ Bytes MemoryEstimator::count_absent_at_loss(const MemoryEstimate& out, const Ran
 }
 
 /// Fills in the entries that exist only at one of four instants (M11 to M15, M32), for the instant
-/// with the largest sum (M25).
-void MemoryEstimator::put_instant(MemoryEstimate& out, const RankLoad& load) const {
+/// with the largest sum (M25). `unreduced` is what gradients hold beside their shards until they
+/// are reduced (M40).
+void MemoryEstimator::put_instant(MemoryEstimate& out, const RankLoad& load,
+                                  Bytes unreduced) const {
   const plan::Software& software = config_.software;
   const plan::Plan& plan = config_.plan;
   if (software.loss == plan::Loss::chunked && software.fsdp && plan.zero == 3 && plan.pp == 1 &&
@@ -324,18 +355,13 @@ void MemoryEstimator::put_instant(MemoryEstimate& out, const RankLoad& load) con
     return put_chunked_loss(out, load);
   const Bytes rows = bytes(vocabulary_ * double(config_.model.hidden), activation_);
   const Bytes backward = brought_back(load) + load.gradients;
-  // Every MTP module has its own logits. Logits that are kept count as activations.
-  const double kept = software.keeps_logits ? double(config_.job.scalar_bytes()) : 0;
-  const double logit = std::max(0.0, bytes_per_logit(software.loss, config_.job) - kept);
-  const Bytes logits = count_logits_beside_casts(
-      (1 + config_.model.mtp_layers) * bytes(tokens_ * vocabulary_, logit),
-      out[Entry::weight_copies]);
+  const Bytes logits = count_logits_beside_casts(count_logits(), count_recomputed_casts(out, load));
   const Bytes head = software.empty_gradients && trains_head_weight(config_) ? rows : Bytes{};
   const Bytes later = count_absent_at_loss(out, load);
   const Bytes loss = load.loss ? logits + head - later : Bytes{};
   const Bytes gone = load.embedding_chunk;
   const bool embeds = load.embeds && software.dense_embedding && trains_embedding(config_);
-  if (put_update(out, load, std::max(backward, loss))) return;
+  if (put_update(out, load, std::max(backward, loss), unreduced)) return;
   if (embeds && rows - gone > std::max(backward, loss)) {
     out.instant = Instant::embedding;
     out[Entry::embedding_gradient] = rows;
@@ -403,8 +429,9 @@ void MemoryEstimator::put_chunked_loss(MemoryEstimate& out, const RankLoad& load
 /// only microbatch, and no activations when they are complete. Fills in that instant, in the
 /// backward of the last layer or in the update, and returns true if it is the fullest; otherwise
 /// removes what exists only then. `other` is what the fullest other instant adds to the
-/// activations.
-bool MemoryEstimator::put_update(MemoryEstimate& out, const RankLoad& load, Bytes other) const {
+/// activations. In the update, `unreduced` gradients are gone.
+bool MemoryEstimator::put_update(MemoryEstimate& out, const RankLoad& load, Bytes other,
+                                 Bytes unreduced) const {
   const plan::Software& software = config_.software;
   if (!software.frees_gradients) return false;
   const bool once = config_.microbatches() == 1 && config_.plan.pp == 1;
@@ -413,13 +440,14 @@ bool MemoryEstimator::put_update(MemoryEstimate& out, const RankLoad& load, Byte
   const Bytes backward = brought_back(load) + load.gradients + gathered;
   const Bytes temporaries = out[Entry::optimizer_temporaries];
   const Bytes forward = out[Entry::activations] + other + gathered;
-  const Bytes last = gradients + std::max(once ? backward : Bytes{}, temporaries);
+  const Bytes last = gradients + std::max(once ? backward : Bytes{}, temporaries) - unreduced;
   if (last <= forward) {
     out[Entry::optimizer_temporaries] = {};
     if (once) out[Entry::gradients] = {};
     return false;
   }
   out.instant = Instant::update;
+  out[Entry::gradients] = out[Entry::gradients] - unreduced;
   out[Entry::activations] = {};
   if (!once || temporaries >= backward) {
     out[Entry::gathered_units] = out[Entry::reduce_scatter] = {};
@@ -432,8 +460,22 @@ bool MemoryEstimator::put_update(MemoryEstimate& out, const RankLoad& load, Byte
   return true;
 }
 
-/// Fills in the memory outside tensors (M22 to M24). Requires: the entries of all tensors are set.
-void MemoryEstimator::put_beyond(MemoryEstimate& out) const {
+/// M41: returns the tensors of the step that do not exist at the instant of the peak: those of a
+/// layer's backward, the loss and the update. PyTorch's allocator keeps their blocks, because the
+/// tensors of one instant do not fit what those of another have left, in which optimizer states and
+/// gradients are. `always` has what does not depend on the instant.
+Bytes MemoryEstimator::count_other_instants(const MemoryEstimate& always,
+                                            const MemoryEstimate& at_peak,
+                                            const RankLoad& load) const {
+  if (!config_.software.frees_gradients) return {};
+  const Bytes logits = load.loss ? count_logits() : Bytes{};
+  const Bytes all = always.allocated() + brought_back(load) + load.gradients + logits;
+  return std::max(Bytes{}, all - at_peak.allocated());
+}
+
+/// Fills in the memory outside tensors (M22 to M24): `elsewhere` are tensors of other instants,
+/// whose blocks are reserved. Requires: the entries of all tensors are set.
+void MemoryEstimator::put_beyond(MemoryEstimate& out, Bytes elsewhere) const {
   constexpr double kFp32Bytes = 4;
   const plan::Job& job = config_.job;
   const Bytes allocated = out.allocated();
@@ -444,7 +486,7 @@ void MemoryEstimator::put_beyond(MemoryEstimate& out) const {
                                                                : 0;
   out[Entry::graph_pool] =
       pool * calibration_[cluster::Constant::graph_pool] * out[Entry::activations];
-  Bytes reserve = calibration_[cluster::Constant::reserve] * (allocated - out.states());
+  Bytes reserve = calibration_[cluster::Constant::reserve] * (allocated - out.states()) + elsewhere;
   if (config_.software.fp32_gradients && job.grad_bytes() <= job.param_bytes() &&
       job.optimizer_bytes() > 0)
     reserve += kFp32Bytes / job.optimizer_bytes() * out[Entry::optimizer];
@@ -478,8 +520,11 @@ MemoryEstimate MemoryEstimator::estimate(const RankLoad& load) const {
   else
     out[Entry::workspace] =
         Bytes{kGB * calibration_[cluster::Constant::workspace]} + calibration_.held;
-  put_instant(out, load);
-  if (!software.bare) put_beyond(out);
+  const Bytes shards = out[Entry::gradients];
+  out[Entry::gradients] = std::max(shards, count_whole_gradients(config_, load));
+  const MemoryEstimate always = out;
+  put_instant(out, load, always[Entry::gradients] - shards);
+  if (!software.bare) put_beyond(out, count_other_instants(always, out, load));
   return out;
 }
 

@@ -390,7 +390,7 @@ RC_GTEST_PROP(MemoryEstimate, StatesMatchModelStates, ()) {
 
 RC_GTEST_PROP(MemoryEstimate, StatesNeverGrowWithTheZeroStage, ()) {
   plan::TrainingConfig config = random_config();
-  config.software.accumulates_whole = false;  // flat parameters also have gradients if frozen (M40)
+  config.software.accumulation = plan::Accumulation::shards;  // M40: frozen weights have gradients
   const auto held = [&](int zero) {
     config.plan.zero = zero;
     return estimate_memory(config, 0, catalog::get_calibration()).states();

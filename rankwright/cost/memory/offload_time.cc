@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rankwright/cluster/nvme.h"
 #include "rankwright/cost/memory/activations.h"
 #include "rankwright/cost/memory/states.h"
 
@@ -21,17 +22,32 @@ constexpr HostLinkRow kHostLinks[] = {
 };
 constexpr BytesPerSecond kPcie4{27e9};
 
-// Parameters per second that the fp32 Adam of a host updates: 1.4e9 with DeepSpeed's CPU-Adam on
-// GPT-2 of 11.6B (DeepSpeed PR 735), 1.8e9 on Qwen-72B (DeepSpeed issue 6834).
-constexpr double kHostUpdates = 1.5e9;
+/// The parameters per second that fp32 Adam updates on a host: in one process, and in all of them.
+struct HostUpdateRow {
+  plan::HostUpdate update;
+  double process, host;
+};
+// fused and unfused: Qwen3-4B, one process, 4.1 s and 20.7 s beside forward and backward (prime-rl
+// PR 3210); 11.6B unfused, 56 s (DeepSpeed PR 735). Eight processes with cores of their own update
+// 30.5B in less than a step of 3.96 s (prime-rl PR 3234).
+// cpu_adam: 11.6B in 8.2 s (PR 735). Processes of DeepSpeed share the cores of a host: eight of
+// them take 10 s for 18.2B (issue 6834).
+constexpr HostUpdateRow kHostUpdates[] = {
+    {plan::HostUpdate::fused, 1.0e9, 7.7e9},
+    {plan::HostUpdate::unfused, 0.2e9, 7.7e9},
+    {plan::HostUpdate::cpu_adam, 1.4e9, 1.8e9},
+};
+// Bytes that fp32 Adam reads and writes per parameter: gradient, master weight and two moments
+// read, the last three written.
+constexpr double kFp32AdamBytes = 28;
 
-// One PCIe 4 x4 drive for data centers (Samsung PM9A3, U.2), sequentially: 6.5 and 3.5 GB/s.
-constexpr BytesPerSecond kNvmeRead{6.5e9}, kNvmeWrite{3.5e9};
+constexpr double kFp32Gradient = 4;  // as the optimizer on the host reads it
 
 /// The transfers of offload and the parameters that the host updates, for one rank and step.
 struct HostWork {
   Bytes down{}, up{};   // gradients to the host, updated weights from it
   Bytes gathered{};     // weights to the device, per microbatch
+  Bytes returned{};     // the same weights, copied back
   Bytes activations{};  // in each direction, per microbatch
   double updates = 0;   // parameters
   // Between host memory and the drives. Gradients and parameters are written once per step, states
@@ -39,9 +55,23 @@ struct HostWork {
   Bytes nvme_gradients{}, nvme_read{}, nvme_written{}, nvme_gathered{};
 };
 
+/// Returns the seconds in which `ranks` processes of a host update a parameter each. Updates are
+/// bound by memory: states in 16 bits take half of the time.
+double find_update_time(const plan::TrainingConfig& config, double ranks) {
+  const plan::Job& job = config.job;
+  const auto* const row = std::find_if(
+      std::begin(kHostUpdates), std::end(kHostUpdates),
+      [&](const HostUpdateRow& one) { return one.update == config.software.host_update; });
+  const StateBytes each = count_state_bytes(config);
+  const double moments = job.optimizer_bytes() - double(job.master_bytes());
+  const double updated = job.master_bytes() > 0 ? double(job.master_bytes()) : each.weights;
+  const double gradient = config.software.fsdp ? each.gradients : kFp32Gradient;
+  const double moved = gradient + 2 * (updated + moments);
+  return ranks / std::min(ranks * row->process, row->host) * moved / kFp32AdamBytes;
+}
+
 /// Adds what moves between host memory and the drives.
 void add_nvme_work(const plan::TrainingConfig& config, const OffloadingRank& on, HostWork& work) {
-  constexpr double kFp32Gradient = 4;
   const KeptOnNvme on_nvme = find_kept_on_nvme(config);
   if (on_nvme.optimizer) {
     work.nvme_gradients = bytes(work.updates, kFp32Gradient);
@@ -74,6 +104,8 @@ HostWork count_host_work(const plan::TrainingConfig& config, const OffloadingRan
         config.job.frozen() ? config.job.base_bytes() : double(config.job.param_bytes());
     work.gathered = 2 * held(plan, on.share, base, shards_weights(config));
     work.up = {};  // with the next gather
+    if (config.software.copies_weights_back && plan.data_ranks() == 1)
+      work.returned = work.gathered;
   }
   if (plan.offload.activations && plan.recompute == plan::Recompute::full && on.layers > 0) {
     const LayerActivations layer = activations(config, config.model.runs.front().layer);
@@ -111,13 +143,6 @@ bool fits_host(const plan::TrainingConfig& config, const MemoryEstimate& memory)
   return !exceeds_host_memory(config, memory) && !exceeds_nvme_capacity(config, memory);
 }
 
-cluster::Nvme find_nvme(const cluster::Cluster& cluster) {
-  cluster::Nvme nvme = cluster.host.nvme;
-  if (nvme.read <= BytesPerSecond{}) nvme.read = kNvmeRead;
-  if (nvme.write <= BytesPerSecond{}) nvme.write = kNvmeWrite;
-  return nvme;
-}
-
 BytesPerSecond find_host_bandwidth(const cluster::Device& device) {
   for (const HostLinkRow& row : kHostLinks)
     if (device.name.find(row.name) != std::string::npos || device.generation == row.name)
@@ -142,16 +167,16 @@ OffloadTime estimate_offload_time(const plan::TrainingConfig& config, const Offl
   // Gradients leave during the backward of the last microbatch; then the host reads the states of
   // one sub-group after another, updates and writes them, and the weights return.
   const Seconds down = std::max(work.down / link, work.nvme_gradients / nvme_write);
-  const Seconds updates = Seconds{work.updates * ranks / kHostUpdates} +
+  const Seconds updates = Seconds{work.updates * find_update_time(config, ranks)} +
                           work.nvme_read / nvme_read + work.nvme_written / nvme_write;
   const Seconds up = work.up / link;
   // Weights and saved inputs move beside the computation of other layers. From a drive, the slower
   // of its link and that of the device counts.
   const Seconds streamed =
       std::max(work.gathered / link, work.nvme_gathered / nvme_read) + 2 * work.activations / link;
-  const Seconds shown =
-      exposed(down, on.backward) + updates + up + m * exposed(streamed, on.forward + on.backward);
-  return {shown, down + updates + up + m * streamed - shown};
+  const Seconds shown = exposed(down, on.backward) + updates + up +
+                        m * (exposed(streamed, on.forward + on.backward) + work.returned / link);
+  return {shown, down + updates + up + m * (streamed + work.returned / link) - shown};
 }
 
 }  // namespace rankwright::cost

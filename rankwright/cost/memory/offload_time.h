@@ -28,9 +28,6 @@ bool exceeds_nvme_capacity(const plan::TrainingConfig& config, const MemoryEstim
 /// Returns whether what is offloaded fits in the memory and on the drives of a host.
 bool fits_host(const plan::TrainingConfig& config, const MemoryEstimate& memory);
 
-/// Returns the drives of a host, with rates that the cluster does not state assumed.
-cluster::Nvme find_nvme(const cluster::Cluster& cluster);
-
 /// Returns the bandwidth that a device reaches to the memory of its host, in one direction.
 BytesPerSecond find_host_bandwidth(const cluster::Device& device);
 

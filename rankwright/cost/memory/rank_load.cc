@@ -160,8 +160,7 @@ double RankLoads::offload(RankLoad& load, const Kind& kind, i64 again) const {
 
 double RankLoads::add_encoder(RankLoad& load, std::size_t chunk) {
   const double layers = double(config_.model.encoder_layers);
-  const bool again =
-      config_.plan.recompute == plan::Recompute::full && recomputes_encoder(config_.plan);
+  const bool again = recomputes_everything(config_.plan);
   load.brought_back = std::max(load.brought_back, again ? encoder_.whole : encoder_.core);
   load.gradients = std::max(load.gradients, encoder_.gradients);
   if (!casts_.empty()) {
@@ -213,7 +212,7 @@ void RankLoads::add_layers(RankLoad& load, i64 pp_rank) {
   if (config_.model.mtp_layers == 0) return;
   for (std::size_t k = 0; k < chunks_.size(); ++k) {
     const i64 modules = stage(stage_of(pp_rank, i64(k))).mtp;
-    if (modules > 0) add_run(k, mtp_, modules, recomputes_mtp(config_.plan) ? modules : 0);
+    if (modules > 0) add_run(k, mtp_, modules, recomputes_everything(config_.plan) ? modules : 0);
   }
 }
 

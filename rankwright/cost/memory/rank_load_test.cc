@@ -38,7 +38,7 @@ std::vector<double> weights(const plan::TrainingConfig& config, i64 pp_rank) {
   for (std::size_t k = 0; k < chunks.size(); ++k) {
     if (chunks[k].mtp == 0) continue;
     const LayerActivations a = compute_mtp_activations(config);
-    by_chunk[k] += (chunks[k].mtp * (recomputes_mtp(config.plan) ? a.input : a.kept)).value;
+    by_chunk[k] += (chunks[k].mtp * (recomputes_everything(config.plan) ? a.input : a.kept)).value;
   }
   return by_chunk;
 }

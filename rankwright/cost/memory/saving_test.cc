@@ -61,6 +61,71 @@ TEST(SavingStates, Litgpt_AccumulatesWholeGradients) {
   EXPECT_NEAR(gradients("litgpt-2024", 4), 2 * kParameters, 2 * kAdapters);
 }
 
+// Hugging Face's Trainer adds up whole gradients, too, of what is trained: 2 bytes per parameter,
+// where shards of 16 ranks take 4 / 16. With LoRA these are the adapters.
+TEST(SavingStates, Transformers_AccumulateWholeGradientsOfWhatIsTrained) {
+  plan::TrainingConfig config = llama({.dp = 16, .zero = 3, .recompute = plan::Recompute::full});
+  const auto gradients = [&](std::string_view framework, i64 batch) {
+    use_framework(config, framework);
+    config.job.grad_dtype = default_grad_dtype(config.software, config.job.param_dtype);
+    config.job.global_batch = batch;
+    return estimate_memory(config, 0, select_calibration(config))[Entry::gradients].value;
+  };
+  EXPECT_LT(gradients("transformers", 16), 4 * kParameters / 16 + 1);
+  for (const std::string_view framework : {"transformers", "transformers-2024"})
+    EXPECT_NEAR(gradients(framework, 32), 2 * kParameters, 1) << framework;
+  EXPECT_NEAR(gradients("torchtitan", 32), 4 * kParameters / 16, 1);
+  EXPECT_LT(gradients("deepspeed", 32), 4 * kParameters / 16 + 1);
+  config.job.lora_rank = 16;
+  EXPECT_LT(gradients("transformers", 32), 4 * kAdapters);
+}
+
+// They are reduced before the update, so they do not exist beside its temporaries: all states in 16
+// bits, shards of two ranks. Before the reduction 1 + 2 + 2 bytes per parameter exist, in the
+// update 1 + 1 + 2 and temporaries of 1.
+TEST(SavingStates, WholeGradients_AreReducedBeforeTheUpdate) {
+  plan::TrainingConfig config = llama({.dp = 2, .zero = 3, .recompute = plan::Recompute::full});
+  use_framework(config, "transformers-2024");
+  config.job.grad_dtype = config.job.moment_dtype = config.job.master_dtype = plan::Dtype::bf16;
+  const MemoryEstimate several = estimate_memory(config, 0, select_calibration(config));
+  EXPECT_NE(several.instant, Instant::update);
+  EXPECT_NEAR(several.states().value, 5 * kParameters, 1);
+  EXPECT_EQ(several[Entry::optimizer_temporaries], Bytes{});
+  config.job.global_batch = 2;
+  const MemoryEstimate one = estimate_memory(config, 0, select_calibration(config));
+  EXPECT_EQ(one.instant, Instant::update);
+  EXPECT_NEAR((one.states() + one[Entry::optimizer_temporaries]).value, 5 * kParameters, 1);
+}
+
+// M41: with 14 bytes per logit the loss is the peak. The blocks of a layer's backward, which is the
+// peak without logits, are reserved beside it. With DeepSpeed, which has buffers of its own, they
+// are not.
+TEST(Reserve, HasTheTensorsOfOtherInstants) {
+  plan::TrainingConfig config = llama({.recompute = plan::Recompute::full});
+  config.job.lora_rank = 16;
+  config.job.global_batch = 4;  // gradients exist at all instants
+  const cluster::Calibration& calibration = select_calibration(config);
+  const auto estimate = [&](std::string_view framework, plan::Loss loss) {
+    use_framework(config, framework);
+    config.software.loss = loss;
+    return estimate_memory(config, 0, calibration);
+  };
+  const auto count_share = [&](const MemoryEstimate& m) {
+    return calibration[cluster::Constant::reserve] * (m.allocated() - m.states()).value;
+  };
+  for (const std::string_view framework : {"transformers", "deepspeed"}) {
+    const MemoryEstimate layer = estimate(framework, plan::Loss::fused_linear);
+    const MemoryEstimate loss = estimate(framework, plan::Loss::eager);
+    ASSERT_EQ(layer.instant, Instant::backward);
+    ASSERT_EQ(loss.instant, Instant::loss);
+    const double kept = framework == "transformers"
+                            ? (layer[Entry::recomputed_layer] + layer[Entry::layer_gradients]).value
+                            : 0;
+    EXPECT_NEAR(loss[Entry::reserve].value, count_share(loss) + kept, 1) << framework;
+    EXPECT_NEAR(layer[Entry::reserve].value, count_share(layer), 1) << framework;
+  }
+}
+
 // 16 layers of 218,112,000 parameters, the last norm and the head of 128,256 x 4096 are trained:
 // 4 + 12 bytes each; every weight takes 2.
 TEST(SavingStates, FrozenParts_HaveWeightsOnly) {
@@ -215,6 +280,23 @@ TEST(SavingStates, FreedGradients_AreNotThereAtTheLoss) {
   config.job.global_batch = 16;  // gradients of the first micro-batch wait for the second
   const MemoryEstimate twice = estimate_memory(config, 0, catalog::get_calibration());
   EXPECT_DOUBLE_EQ(twice[Entry::gradients].value, 4 * kParameters);
+}
+
+// Autocast casts fp32 weights to 16 bits. Those of recomputed feed-forwards, 32 x 3 x 4096 x 14336
+// x 2 bytes, are gone when the loss makes the last two of its 12 bytes per logit, which are fewer.
+TEST(SavingStates, CastsOfRecomputedWeights_AreNotThereAtTheLoss) {
+  plan::TrainingConfig config = llama();
+  for (const plan::Software& software : plan::frameworks())
+    if (software.name == "transformers") config.software = software;
+  config.job = {.global_batch = 2, .sequence = 8192};
+  config.plan.recompute = plan::Recompute::selective;
+  const auto count_logits = [&](const plan::RecomputeModules& modules) {
+    config.plan.modules = modules;
+    return estimate_memory(config, 0, catalog::get_calibration())[Entry::logits].value;
+  };
+  const double all = 8192.0 * 128'256 * 12;
+  EXPECT_DOUBLE_EQ(count_logits({.core_attn = false, .layernorm = true}), all);
+  EXPECT_DOUBLE_EQ(count_logits({.core_attn = false, .mlp = true}), all * 10 / 12);
 }
 
 }  // namespace saving_test

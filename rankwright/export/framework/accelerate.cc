@@ -64,6 +64,9 @@ std::vector<UnsupportedSetting> find_unsupported_by_accelerate(const plan::Train
     lost.push_back({"parallelism.offload.optimizer", std::string(kTogether)});
   if (p.offload.parameters && (!p.offload.states() || uses_ddp(p)))
     lost.push_back({"parallelism.offload.parameters", std::string(kTogether)});
+  if (s.software.fsdp && s.software.hf_modeling &&
+      s.software.accumulation == plan::Accumulation::shards)
+    lost.push_back({"software.sync_each_batch", std::string(kScript)});
   if (!s.reference_model) lost.push_back({"model", std::string(kScript)});
   const bool kept = s.job.param_dtype != plan::Dtype::fp8 && s.job.param_dtype != plan::Dtype::fp64;
   if (!kept) lost.push_back({"job.param_dtype", "it gathers parameters in 16 or 32 bits"});

@@ -37,6 +37,15 @@ TEST(AccelerateExport, ZeroStage0_WritesDdp) {
   EXPECT_THAT(text, Not(HasSubstr("fsdp_config")));
 }
 
+// The Trainer adds up whole gradients by default. The script has to say otherwise.
+TEST(AccelerateExport, SyncOfEachBatch_IsListedForTheScript) {
+  const std::string plan =
+      "model: llama-3.2-1b\nworld_size: 8\nparallelism: {dp_size: 8, zero_stage: 3}\n"
+      "software: {framework: transformers, sync_each_batch: ";
+  EXPECT_THAT(export_text(plan + "true}\n"), HasSubstr("software.sync_each_batch"));
+  EXPECT_THAT(export_text(plan + "false}\n"), Not(HasSubstr("software.sync_each_batch")));
+}
+
 RC_GTEST_PROP(AccelerateExport, RandomPlan_ReadsBackExceptForListedLosses, ()) {
   round_trip::hold(accelerate());
 }

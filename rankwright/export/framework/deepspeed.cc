@@ -123,7 +123,7 @@ std::vector<UnsupportedSetting> find_unsupported_by_deepspeed(const plan::Traini
   const i64 usual = p.ep > 1 ? 1 : p.tp;
   if (s.model.sparse() && p.etp != usual)
     lost.push_back({"parallelism.etp_size", "experts are not split, or split like dense layers"});
-  const bool whole = p.recompute == plan::Recompute::full && p.recompute_layers == 0;
+  const bool whole = recomputes_everything(p);
   if (p.recompute != plan::Recompute::none && !(whole && has_pipeline(s)))
     lost.push_back({"parallelism.recompute",
                     has_pipeline(s) ? "its pipeline recomputes all layers or none"

@@ -251,6 +251,10 @@ void DraftResolver::software() {
   software.experts = draft_.expert_kernel.value_or(software.experts);
   software.fused_permute = draft_.fused_permute.value_or(software.fused_permute);
   if (draft_.compile) software.eager_ops = !*draft_.compile;
+  if (draft_.sync_each_batch)
+    software.accumulation = *draft_.sync_each_batch
+                                ? plan::Accumulation::shards
+                                : std::max(software.accumulation, plan::Accumulation::trained);
   software.loss =
       draft_.loss.value_or(default_loss(software, draft_.method.value_or(plan::Method::lm)));
   software.tuned = draft_.tuned.value_or(software.tuned);

@@ -82,6 +82,7 @@ struct Draft {
   std::optional<plan::ExpertKernel> expert_kernel;
   std::optional<bool> fused_permute;
   std::optional<bool> compile;
+  std::optional<bool> sync_each_batch;
   std::optional<plan::Loss> loss;
   std::optional<bool> tuned;
   std::optional<double> offload_optimizer;  // fraction

@@ -387,10 +387,10 @@ Result<model::Model> read_hf_config(std::string_view json_text, std::string_view
   if (const std::optional<bool> tied = find_tied_at_top(*whole)) shapes.tied = tied;
   const HfEncoder encoder = read_hf_encoder(*whole, shapes.hidden);
   if (!encoder.fault.empty()) {
-    source.from = json_text.find("\"vision_config\"");
+    source.from = json_text.find(fmt::format("\"{}\"", encoder.part));
     return fail(bad_value(
         source, "RW0904", "number out of range", encoder.fault,
-        fmt::format("{} of vision_config is not a supported whole number", encoder.fault)));
+        fmt::format("{} of {} is not a supported whole number", encoder.fault, encoder.part)));
   }
   shapes.encoder_parameters = encoder.parameters;
   shapes.encoder_layers = encoder.layers;
@@ -401,6 +401,11 @@ Result<model::Model> read_hf_config(std::string_view json_text, std::string_view
   shapes.encoder_merge = encoder.shape.merge;
   shapes.encoder_projector = encoder.shape.projector;
   shapes.encoder_image_tokens = encoder.shape.image_tokens;
+  shapes.encoder_stem = encoder.shape.stem;
+  shapes.encoder_window = encoder.shape.window;
+  shapes.encoder_global_layers = encoder.shape.global_layers;
+  if (encoder.shape.scales) shapes.encoder_scales = true;
+  if (encoder.shape.audio) shapes.encoder_audio = true;
   Result<model::Model> model = build(shapes);
   if (!model) return fail(locate_in_file(model.error(), **family, source));
   return model;

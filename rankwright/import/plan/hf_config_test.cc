@@ -100,7 +100,8 @@ TEST(HfConfig, MultimodalModel_ReadsTheTextPart_AndCountsTheEncoder) {
                                             .matrices = 2,
                                             .merge = 1,
                                             .projector = 1024 * h + h * h,
-                                            .image_tokens = 24 * 24}));
+                                            .image_tokens = 24 * 24,
+                                            .stem = 3 * 14 * 14 * 1024}));
   model::Model rest = *model;
   rest.encoder = {};
   rest.encoder_parameters = rest.encoder_layers = 0;
@@ -131,6 +132,50 @@ TEST(HfConfig, Encoder_JoinsPatchesToTokens) {
     EXPECT_EQ(model->encoder.merge, one.merge) << one.type;
     EXPECT_EQ(model->encoder.image_tokens, one.image_tokens) << one.type;
   }
+}
+
+// Qwen2.5-VL has windows of 112 pixels: 8 x 8 patches of 14.
+TEST(HfConfig, Encoder_HasWindowsAndScales) {
+  const Result<model::Model> qwen =
+      read_multimodal("qwen2_5_vl", R"({"depth": 8, "fullatt_block_indexes": [3, 7, 7, 15]})");
+  ASSERT_TRUE(qwen);
+  EXPECT_EQ(qwen->encoder.window, 64);
+  EXPECT_EQ(qwen->encoder.global_layers, 2);
+  EXPECT_FALSE(qwen->encoder.scales);
+  EXPECT_TRUE(read_multimodal("internvl", R"({"image_size": 448})")->encoder.scales);
+}
+
+// Whisper's encoder in front of Llama 3.1: 1,500 positions of 30 s become 750 or 375 tokens.
+TEST(HfConfig, AudioEncoder_IsRead) {
+  const auto read = [](const std::string& type, const std::string& audio) {
+    return read_hf_config(R"({"model_type": ")" + type + R"(", "audio_config": )" + audio +
+                              R"(, "text_config": )" + std::string(kLlama) + "}",
+                          "config.json");
+  };
+  const Result<model::Model> qwen = read("qwen2_audio", R"({"d_model": 1280, "encoder_layers": 2,
+      "encoder_attention_heads": 20, "encoder_ffn_dim": 5120, "max_source_positions": 1500})");
+  ASSERT_TRUE(qwen) << qwen.error().detail;
+  const i64 h = qwen->hidden;
+  EXPECT_EQ(qwen->encoder, (model::Encoder{.hidden = 1280,
+                                           .ffn = 5120,
+                                           .heads = 20,
+                                           .matrices = 2,
+                                           .merge = 2,
+                                           .projector = 1280 * h,
+                                           .image_tokens = 750,
+                                           .stem = 2 * 3 * 128 * 1280 + 3 * 1280 * 1280,
+                                           .audio = true}));
+  const Result<model::Model> voxtral = read("voxtral", R"({"hidden_size": 1280})");
+  ASSERT_TRUE(voxtral) << voxtral.error().detail;
+  EXPECT_EQ(voxtral->encoder.merge, 4);
+  EXPECT_EQ(voxtral->encoder.image_tokens, 375);
+  EXPECT_EQ(voxtral->encoder.projector, 4 * 1280 * h + h * h);
+  const Result<model::Model> wide = read("voxtral", R"({"intermediate_size": 5000})");
+  ASSERT_TRUE(wide);
+  EXPECT_EQ(wide->encoder_parameters, 0);  // positions cannot be joined
+  const Result<model::Model> hostile = read("voxtral", R"({"num_mel_bins": -1})");
+  ASSERT_FALSE(hostile);
+  EXPECT_EQ(hostile.error().key, "num_mel_bins");
 }
 
 // The largest shapes are counted without overflow, or refused.

@@ -1,6 +1,7 @@
 #include "rankwright/import/plan/hf_encoder.h"
 
 #include <algorithm>
+#include <set>
 
 #include "rankwright/model/architecture.h"
 
@@ -37,6 +38,15 @@ class ShapeReader {
     const auto found = object_.find(key);
     return found != object_.end() && found->is_array() ? std::min(i64(found->size()), kMaxFactor)
                                                        : usual;
+  }
+  /// Returns how many different numbers of a list are below `end`, or `usual` if there is none.
+  i64 count_below(const char* key, i64 end, i64 usual) const {
+    const auto found = object_.find(key);
+    if (found == object_.end() || !found->is_array()) return std::min(usual, end);
+    std::set<i64> different;
+    for (const Json& each : *found)
+      if (each.is_number_integer() && each >= 0 && each < end) different.insert(each.get<i64>());
+    return i64(different.size());
   }
   const std::string& fault() const { return fault_; }
 
@@ -91,7 +101,8 @@ model::Encoder make_shape(const Tower& t, i64 matrices, i64 patches) {
           .heads = t.heads,
           .matrices = matrices,
           .merge = 1,
-          .image_tokens = patches};
+          .image_tokens = patches,
+          .stem = t.patch};
 }
 
 /// Adds a projector of `weights` to a tower's shape, which joins `merge` patches into a token.
@@ -131,9 +142,11 @@ Count count_internvl(ShapeReader& v) {
   const i64 layer = 4 * h * h + 2 * h * t.ffn + 8 * h + t.ffn +
                     (v.flag("attention_bias", false) ? 3 * h : 0) +
                     (v.flag("use_qk_norm", false) ? 2 * h : 0);
-  return {t.layers * layer + t.patch + h + (t.positions + 2) * h +
-              (v.flag("use_mean_pooling", true) ? 0 : 2 * h),
-          t.layers, make_shape(t, 2, t.positions)};
+  Count all{t.layers * layer + t.patch + h + (t.positions + 2) * h +
+                (v.flag("use_mean_pooling", true) ? 0 : 2 * h),
+            t.layers, make_shape(t, 2, t.positions)};
+  all.shape.scales = true;
+  return all;
 }
 
 /// Counts the encoder that vision_config names; llava's may be any of these.
@@ -213,7 +226,8 @@ struct QwenTower {
             .heads = heads,
             .matrices = matrices,
             .merge = merge * merge,
-            .projector = projectors * count_projector(merged, merged, out, false)};
+            .projector = projectors * count_projector(merged, merged, out, false),
+            .stem = patch};
   }
 };
 
@@ -244,9 +258,14 @@ Count count_qwen2_5_vl(const Json&, const Json&, ShapeReader& v, i64) {
   const QwenTower t = read_qwen(v, "hidden_size", 3584, 32, 14);
   const i64 h = t.hidden, f = v.read("intermediate_size", 3420);
   const i64 out = v.read("out_hidden_size", 3584);
-  return {t.layers * (4 * h * h + 3 * h * f + 7 * h + 2 * f) + t.patch + h +
-              count_projector(t.merged, t.merged, out),
-          t.layers, t.shape(f, 3, 1, out)};
+  Count all{t.layers * (4 * h * h + 3 * h * f + 7 * h + 2 * f) + t.patch + h +
+                count_projector(t.merged, t.merged, out),
+            t.layers, t.shape(f, 3, 1, out)};
+  // window_size is in pixels; a window has whole tokens, whose patches attend to each other.
+  const i64 side = v.read("window_size", 112) / t.merge / v.read("patch_size", 14, kMaxPatch);
+  all.shape.window = side * side * t.merge * t.merge;
+  if (side > 0) all.shape.global_layers = v.count_below("fullatt_block_indexes", t.layers, 4);
+  return all;
 }
 
 Count count_qwen3_vl(const Json&, const Json&, ShapeReader& v, i64) {
@@ -261,10 +280,62 @@ Count count_qwen3_vl(const Json&, const Json&, ShapeReader& v, i64) {
           t.layers, t.shape(f, 2, 1 + deep, out)};
 }
 
+/// Returns the encoder of Whisper, on `joined` positions per token: two convolutions over three
+/// frames each, of which the second joins two frames into a position, and layers whose keys have no
+/// bias. Its learned positions are those of a clip of 30 s, to which shorter ones are padded.
+Count count_whisper(ShapeReader& v, i64 joined) {
+  const i64 h = v.read("d_model", v.read("hidden_size", 1280));
+  const i64 f = v.read("encoder_ffn_dim", v.read("intermediate_size", 5120));
+  const i64 layers = v.read("encoder_layers", v.read("num_hidden_layers", 32, model::kMaxLayers),
+                            model::kMaxLayers);
+  const i64 heads = v.read("encoder_attention_heads", v.read("num_attention_heads", 20));
+  const i64 mels = v.read("num_mel_bins", 128, kMaxPatch);
+  const i64 positions = v.read("max_source_positions", 1500);
+  constexpr i64 kTaps = 3, kStride = 2;  // of a convolution; frames per position
+  const i64 first = kTaps * mels * h, second = kTaps * h * h;
+  Count all{layers * (count_biased_layer(h, f) - h) + first + second + (positions + 4) * h, layers};
+  all.shape = {.hidden = h,
+               .ffn = f,
+               .heads = heads,
+               .matrices = 2,
+               .merge = joined,
+               .image_tokens = positions / joined,
+               .stem = kStride * first + second,
+               .audio = true};
+  return all;
+}
+
+/// Adds a projector with these weights and biases to an audio encoder.
+Count add_projector(Count all, i64 weights, i64 biases) {
+  all.parameters += weights + biases;
+  all.shape.projector = weights;
+  return all;
+}
+
+Count count_qwen2_audio(const Json&, const Json&, ShapeReader& v, i64 text) {
+  const Count tower = count_whisper(v, 2);
+  return add_projector(tower, tower.shape.hidden * text, text);
+}
+
+Count count_audioflamingo3(const Json& config, const Json&, ShapeReader& v, i64 text) {
+  const Count tower = count_whisper(v, 2);
+  const bool bias = ShapeReader(config).flag("projector_bias", true);
+  return add_projector(tower, count_projector(tower.shape.hidden, text, text, false),
+                       bias ? 2 * text : 0);
+}
+
+/// The projector reads as many positions at once as are as wide as the feed-forward.
+Count count_voxtral(const Json&, const Json&, ShapeReader& v, i64 text) {
+  const i64 width = v.read("hidden_size", 1280), joined = v.read("intermediate_size", 5120);
+  if (joined % width != 0) return {0, v.read("num_hidden_layers", 32, model::kMaxLayers)};
+  return add_projector(count_whisper(v, joined / width), count_projector(joined, text, text, false),
+                       0);
+}
+
 /// Which part of a config decides whether embedding and head share their weight, as transformers
-/// 5.22 does: its top, which is true or false by default, the text part, or either of them if it is
-/// true.
-enum class Tied : unsigned char { top_or_true, top_or_false, text, either };
+/// 5.22 does: its top, which is true or false by default, the text part, either of them if it is
+/// true, or neither: they never do.
+enum class Tied : unsigned char { top_or_true, top_or_false, text, either, never };
 
 /// A model_type with an encoder. To add one, add a row and a config to tests/data/hf_types.
 struct EncoderRow {
@@ -272,16 +343,20 @@ struct EncoderRow {
   Count (*count)(const Json& config, const Json& vision, ShapeReader& v, i64 text);
   Tied tied;
   std::string_view text = "";  // the text part of configs that state it beside vision_config
+  const char* part = "vision_config";
 };
 constexpr EncoderRow kEncoders[] = {
+    {"audioflamingo3", count_audioflamingo3, Tied::never, "", "audio_config"},
     {"gemma3", count_gemma3, Tied::top_or_true},
     {"internvl", count_internvl_model, Tied::top_or_true},
     {"llama4", count_llama4, Tied::text},
     {"llava", count_llava, Tied::either},
     {"mistral3", count_mistral3, Tied::top_or_true},
     {"qwen2_5_vl", count_qwen2_5_vl, Tied::either, "qwen2"},
+    {"qwen2_audio", count_qwen2_audio, Tied::never, "", "audio_config"},
     {"qwen2_vl", count_qwen2_vl, Tied::either, "qwen2"},
     {"qwen3_vl", count_qwen3_vl, Tied::top_or_false},
+    {"voxtral", count_voxtral, Tied::never, "", "audio_config"},
 };
 
 /// The text parts of multimodal models that are equal to another model_type.
@@ -294,23 +369,27 @@ constexpr TextRow kTextTypes[] = {
 }  // namespace
 
 HfEncoder read_hf_encoder(const Json& config, i64 hidden) {
-  const auto vision = config.find("vision_config");
-  if (vision == config.end() || !vision->is_object()) {
-    const auto audio = config.find("audio_config");
-    return {.layers = audio != config.end() && audio->is_object() ? 1 : 0};
-  }
+  const auto find_part = [&](const char* key) -> const Json* {
+    const auto found = config.find(key);
+    return found != config.end() && found->is_object() ? &*found : nullptr;
+  };
+  if (find_part("vision_config") == nullptr && find_part("audio_config") == nullptr) return {};
   const auto type = config.find("model_type");
   if (hidden > kMaxWidth || type == config.end() || !type->is_string()) return {.layers = 1};
-  ShapeReader reader(*vision);
-  for (const EncoderRow& row : kEncoders)
-    if (row.type == type->get<std::string>()) {
-      const Count counted = row.count(config, *vision, reader, hidden);
-      const model::Encoder& shape = counted.shape;
-      const bool usable =
-          divides(shape.heads, shape.hidden) && shape.image_tokens <= model::kMaxImageTokens;
-      return {counted.parameters, counted.layers, usable ? shape : model::Encoder{},
-              reader.fault()};
-    }
+  for (const EncoderRow& row : kEncoders) {
+    const Json* const part = find_part(row.part);
+    if (row.type != type->get<std::string>() || part == nullptr) continue;
+    ShapeReader reader(*part);
+    const Count counted = row.count(config, *part, reader, hidden);
+    const model::Encoder& shape = counted.shape;
+    const bool usable =
+        divides(shape.heads, shape.hidden) && shape.image_tokens <= model::kMaxImageTokens;
+    return {.parameters = counted.parameters,
+            .layers = counted.layers,
+            .shape = usable ? shape : model::Encoder{},
+            .part = row.part,
+            .fault = reader.fault()};
+  }
   return {.layers = 1};
 }
 
@@ -328,6 +407,8 @@ std::optional<bool> find_tied_at_top(const Json& config) {
         return read(false);
       case Tied::either:
         return read(false) ? std::optional(true) : std::nullopt;
+      case Tied::never:
+        return false;
       case Tied::text:
         return std::nullopt;
     }

@@ -1,5 +1,5 @@
-// Counts the parameters of the vision encoder of a multimodal Hugging Face config, with its
-// projector (P9), and reads its shapes. The text part is read by hf_config.cc.
+// Counts the parameters of the vision or audio encoder of a multimodal Hugging Face config, with
+// its projector (P9), and reads its shapes. The text part is read by hf_config.cc.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -17,7 +17,8 @@ struct HfEncoder {
   i64 parameters = 0;  // 0 if the kind of encoder is not known
   i64 layers = 0;      // 0 if the config has no encoder
   model::Encoder shape{};
-  std::string fault{};  // the key whose value is not supported; empty if there is none
+  std::string_view part{};  // the object of the config that states it
+  std::string fault{};      // the key whose value is not supported; empty if there is none
 };
 
 /// Counts the encoder of a whole config whose text part has this hidden size.

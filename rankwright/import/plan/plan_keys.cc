@@ -640,9 +640,14 @@ constexpr KeyRow kKeys[] = {
       "The first pipeline stage runs the encoder on each; a trained encoder also keeps its "
       "activations."},
      read_whole<&Draft::images, plan::kMaxImages>},
+    {{"job.clips", "a whole number", "none: text only",
+      "Clips of audio per sequence, on average: job.images of a model with an audio encoder. "
+      "Whisper's encoders pad a clip to 30 s.",
+      "As job.images."},
+     read_whole<&Draft::images, plan::kMaxImages>},
     {{"job.image_tokens", "a whole number", "as the model's config states",
-      "Tokens of the sequence per image. Encoders that take images of any size (Qwen-VL, Pixtral) "
-      "need it.",
+      "Tokens of the sequence per image or clip. Encoders that take images of any size (Qwen-VL, "
+      "Pixtral) need it.",
       "The encoder's time and activations grow with it, its attention quadratically."},
      read_whole<&Draft::image_tokens, kMaxSequence>},
     {{"job.method", "lm, dpo or grpo", "lm",
@@ -728,7 +733,7 @@ constexpr KeyRow kKeys[] = {
     {{"software.framework",
       "megatron-core, nemo, mlperf, megatron-2021, megatron-deepspeed, deepspeed, "
       "deepspeed-2021, torchtitan, torchtitan-2024, transformers, transformers-2024, litgpt-2024, "
-      "llm-foundry, fsdp, maxtext, rankwright or own",
+      "llm-foundry, fsdp, maxtext, rankwright, hai-llm or own",
       "megatron-core",
       "The framework that runs the plan. Sets the defaults of the other `software` keys.",
       "Sets kernels, launch overheads and memory besides the model states."},
@@ -765,6 +770,12 @@ constexpr KeyRow kKeys[] = {
       "torch.compile, or the framework's own kernels, fuse the operations between matmuls.",
       "Without it, layers keep a quarter more activations."},
      read_flag<&Draft::compile>},
+    {{"software.sync_each_batch", "true or false",
+      "false for transformers and litgpt, true for others",
+      "FSDP reduces gradients in every micro-batch of a step, not only in the last "
+      "(gradient_accumulation_kwargs of Hugging Face's accelerator_config).",
+      "Without it, a step of several micro-batches holds whole gradients beside the shards."},
+     read_flag<&Draft::sync_each_batch>},
     {{"software.loss",
       "fused, unfused, sharded, eager, log_softmax, log_probs, in_place, fused_linear or chunked",
       "the framework's default",

@@ -102,6 +102,7 @@ const Example kExamples[] = {
     {"job.sequence", "8", is<&Draft::sequence, 8>},
     {"job.doc_length", "512", is<&Draft::doc_length, 512>},
     {"job.images", "3", is<&Draft::images, 3>},
+    {"job.clips", "4", is<&Draft::images, 4>},
     {"job.image_tokens", "576", is<&Draft::image_tokens, 576>},
     // Half of the documents have 2,048 tokens, half 8,192: (2048^2 + 8192^2) / (2048 + 8192) =
     // 6963.2
@@ -143,6 +144,7 @@ const Example kExamples[] = {
     {"software.expert_kernel", "fused", is<&Draft::expert_kernel, plan::ExpertKernel::fused>},
     {"software.fused_permute", "no", is<&Draft::fused_permute, false>},
     {"software.compile", "yes", is<&Draft::compile, true>},
+    {"software.sync_each_batch", "yes", is<&Draft::sync_each_batch, true>},
     {"software.loss", "eager", is<&Draft::loss, plan::Loss::eager>},
     {"software.tuned", "yes", is<&Draft::tuned, true>},
 };

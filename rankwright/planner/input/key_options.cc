@@ -14,6 +14,7 @@ constexpr KeyOption kKeyOptions[] = {
     {"seq", "job.sequence"},
     {"doc-length", "job.doc_length"},
     {"images", "job.images"},
+    {"clips", "job.clips"},
     {"image-tokens", "job.image_tokens"},
     {"method", "job.method"},
     {"ref-model", "job.ref_model"},

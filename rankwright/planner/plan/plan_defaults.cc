@@ -59,6 +59,7 @@ importer::Draft without_plan(const importer::Draft& d) {
   bare.expert_kernel = d.expert_kernel;
   bare.fused_permute = d.fused_permute;
   bare.compile = d.compile;
+  bare.sync_each_batch = d.sync_each_batch;
   bare.loss = d.loss;
   bare.tuned = d.tuned;
   return bare;

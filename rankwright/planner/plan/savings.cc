@@ -1,5 +1,7 @@
 #include "rankwright/planner/plan/savings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -137,14 +139,23 @@ search::Problem apply_saving(const search::Problem& problem, const SavingRow& ro
   return changed;
 }
 
+std::string Saving::flags() const {
+  const std::string own(row->flags);
+  return other ? fmt::format("--for {} {}", rules::row(*other).name, own) : own;
+}
+
 std::vector<Saving> find_savings(
-    const search::Problem& problem,
+    std::span<const search::Problem> problems,
     const std::function<std::optional<search::EvaluatedPlan>(const search::Problem&)>& find) {
   std::vector<Saving> found;
   for (const SavingRow& row : kSavings) {
-    if (!applies(row, problem)) continue;
-    if (std::optional<search::EvaluatedPlan> plan = find(apply_saving(problem, row)))
-      found.push_back({&row, std::move(*plan)});
+    const auto problem = std::find_if(problems.begin(), problems.end(),
+                                      [&](const auto& one) { return applies(row, one); });
+    if (problem == problems.end()) continue;
+    if (std::optional<search::EvaluatedPlan> plan = find(apply_saving(*problem, row))) {
+      found.push_back({.row = &row, .plan = std::move(*plan)});
+      if (problem != problems.begin()) found.back().other = problem->limits.target;
+    }
   }
   std::stable_sort(found.begin(), found.end(), [](const Saving& a, const Saving& b) {
     if (a.row->adapters != b.row->adapters) return b.row->adapters;

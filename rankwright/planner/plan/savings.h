@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -30,12 +31,17 @@ std::span<const SavingRow> saving_rows();
 struct Saving {
   const SavingRow* row = nullptr;
   search::EvaluatedPlan plan;
+  std::optional<rules::Target> other{};  // the framework to ask for, if it is not the problem's
+
+  /// Returns what to type: "--for accelerate --lora 16".
+  std::string flags() const;
 };
 
 /// Returns the settings with which a plan fits, the fastest first; adapters, which train another
-/// model, come last. `find` finds the fastest plan of a problem.
+/// model, come last. The problems are one job for several frameworks: each setting is tried for the
+/// first that has it. `find` finds the fastest plan of a problem.
 std::vector<Saving> find_savings(
-    const search::Problem& problem,
+    std::span<const search::Problem> problems,
     const std::function<std::optional<search::EvaluatedPlan>(const search::Problem&)>& find);
 
 /// Returns whether a setting changes the problem and its framework has it.

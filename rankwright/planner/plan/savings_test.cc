@@ -45,6 +45,23 @@ TEST(Savings, EightBillionOnTwoCards) {
   }
 }
 
+// Megatron-LM is only assumed here, so settings of other frameworks count, with what to type.
+TEST(Savings, FrameworkIsOpen_NamesAnotherThatHasThem) {
+  PlanRequest request = ask("llama-3.1-8b", "rtx-4090 x 2", rules::Target::any);
+  request.target.reset();
+  const Outcome<PlanAnswer> answer = find_plan(request);
+  ASSERT_TRUE(answer);
+  EXPECT_FALSE(answer->answer.best);
+  std::vector<std::string> flags;
+  for (const Saving& one : answer->savings) {
+    flags.push_back(one.flags());
+    EXPECT_TRUE(one.plan.estimate.fits()) << flags.back();
+  }
+  EXPECT_THAT(flags, Contains("--for accelerate --lora 16 --base-dtype nf4"));
+  EXPECT_THAT(flags,
+              Contains("--for accelerate --offload-optimizer true --offload-parameters true"));
+}
+
 TEST(Savings, MegatronHasNoAdapters) {
   const Outcome<PlanAnswer> answer =
       find_plan(ask("llama-3.1-8b", "rtx-4090 x 2", rules::Target::megatron));

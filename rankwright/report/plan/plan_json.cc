@@ -128,7 +128,7 @@ ordered_json make_savings_json(const planner::PlanAnswer& view) {
   ordered_json all = ordered_json::array();
   for (const planner::Saving& one : view.savings)
     all.push_back({{"name", one.row->name},
-                   {"options", one.row->flags},
+                   {"options", one.flags()},
                    {"host_bytes", one.plan.estimate.memory.host.value},
                    {"plan", make_priced_json(one.plan, false)}});
   return all;

@@ -237,10 +237,10 @@ std::string describe_encoder(const plan::TrainingConfig& config) {
       fmt::format("{} parameters", format_short_count(double(model.encoder_parameters)));
   if (!runs_encoder(config))
     return size + (model.encoder.hidden > 0 && config.job.images == 0
-                       ? "; no images are stated, so that it does not run"
+                       ? fmt::format("; no {} are stated, so that it does not run",
+                                     model.encoder.audio ? "clips" : "images")
                        : "; its activations and its time are not estimated");
-  return fmt::format("{}; {} {} of {} tokens per sequence, {}", size, count(config.job.images),
-                     config.job.images == 1 ? "image" : "images",
+  return fmt::format("{}; {} of {} tokens per sequence, {}", size, show_encoder_inputs(config),
                      count(plan::find_image_tokens(config)),
                      trains_encoder(config) ? "trained" : "forward only");
 }
@@ -336,7 +336,9 @@ std::string render_plan_screen(const planner::PlanAnswer& view, const Paint& pai
   };
   for (const auto& [label, text] : list_requested_answers(view)) say(label, text);
   say("search", describe_certainty(view));
-  say("assumed", describe_changeable_assumptions(view.problem.config));
+  const std::string assumed = describe_changeable_assumptions(view.problem.config);
+  say("assumed", assumed);
+  say(assumed.empty() ? "assumed" : "", describe_assumed_drives(view.best().config));
   say("next", describe_next(view, saved));
   return out;
 }

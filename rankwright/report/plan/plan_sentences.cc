@@ -9,6 +9,7 @@
 #include "rankwright/base/check.h"
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
+#include "rankwright/cluster/nvme.h"
 #include "rankwright/cost/bands/layout_distance.h"
 #include "rankwright/planner/input/key_options.h"
 #include "rankwright/report/explain/waterfall_text.h"
@@ -361,6 +362,16 @@ std::string describe_changeable_assumptions(const plan::TrainingConfig& s) {
       flags += fmt::format("{}--{}", flags.empty() ? "" : ", ", option.name);
     }
   return values.empty() ? "" : fmt::format("{}; change with {}", values, flags);
+}
+
+std::string describe_assumed_drives(const plan::TrainingConfig& config) {
+  if (config.plan.offload.nvme == plan::NvmeStates::none || states_nvme_rates(config.cluster))
+    return "";
+  const cluster::Nvme drives = find_nvme(config.cluster);
+  return fmt::format(
+      "NVMe at {} read, {} written per node, the rates of one drive; change with "
+      "nvme_read and nvme_write in the cluster file",
+      show(drives.read), show(drives.write));
 }
 
 cost::Entry find_largest_item(const cost::MemoryEstimate& memory) {

@@ -74,6 +74,10 @@ std::string describe_assumptions(const plan::TrainingConfig& config);
 /// adam; change with --grad-dtype, --optimizer".
 std::string describe_changeable_assumptions(const plan::TrainingConfig& config);
 
+/// Returns the rates that are assumed for the NVMe drives of a plan, and where to state them; empty
+/// if the plan uses none, or the cluster states their rates.
+std::string describe_assumed_drives(const plan::TrainingConfig& config);
+
 /// Returns the largest item of a memory estimate.
 cost::Entry find_largest_item(const cost::MemoryEstimate& memory);
 

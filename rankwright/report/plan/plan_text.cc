@@ -113,9 +113,9 @@ Table make_savings_table(const planner::PlanAnswer& view) {
   Table table{{{"fits with"}, {"step", kRight}, {"memory", kRight}, {"host", kRight}, {"options"}}};
   for (const planner::Saving& one : view.savings) {
     const cost::MemoryEstimate& memory = one.plan.estimate.memory;
-    table.rows.push_back(
-        {std::string(one.row->name), show(one.plan.time()), show_memory(memory.total()),
-         memory.host > Bytes{} ? show_memory(memory.host) : "", std::string(one.row->flags)});
+    table.rows.push_back({std::string(one.row->name), show(one.plan.time()),
+                          show_memory(memory.total()),
+                          memory.host > Bytes{} ? show_memory(memory.host) : "", one.flags()});
   }
   return table;
 }
@@ -357,7 +357,8 @@ std::string describe_remedy(const planner::PlanAnswer& view, const cost::MemoryE
     text +=
         fmt::format("To compare GPU counts: --cluster {} --gpus {}..{}. ", system, gpus, 8 * gpus);
   } else {
-    text += "Use a larger --cluster. ";
+    text += view.savings.empty() ? "Use a larger --cluster. "
+                                 : "Add the options of one line above, or use a larger --cluster. ";
   }
   // Shorter sequences shrink activations, not states.
   if (2.0 * lean.states() < lean.total() && config.job.sequence > 1)
@@ -395,6 +396,10 @@ std::string render_no_plan_text(const planner::PlanAnswer& view, const Paint& pa
   }
   if (!view.savings.empty())
     out += "\n" + format_remarked_table(make_savings_table(view), paint, "  ", width) + "\n";
+  const auto drives = std::find_if(view.savings.begin(), view.savings.end(), [](const auto& one) {
+    return !describe_assumed_drives(one.plan.config).empty();
+  });
+  if (drives != view.savings.end()) say("assumed", describe_assumed_drives(drives->plan.config));
   say("hosts", describe_excluded_hosts(view));
   say("search", a.complete ? fmt::format("Searched all {} layouts.", count(a.stats.candidates))
                            : describe_search(a));

@@ -111,6 +111,19 @@ ordered_json make_row_json(const validate::ScoredRun& row) {
   return json;
 }
 
+ordered_json make_effects_json(const std::vector<validate::Effect>& effects) {
+  ordered_json json = ordered_json::array();
+  for (const validate::Effect& one : effects)
+    json.push_back({{"effect", one.kind},
+                    {"base", one.base},
+                    {"changed", one.changed},
+                    {"measured", one.measured},
+                    {"predicted", one.predicted},
+                    {"right_sign", one.right_sign()},
+                    {"right_size", one.right_size()}});
+  return json;
+}
+
 ordered_json make_constants_json(const validate::Validation& v) {
   ordered_json json = ordered_json::array();
   for (const catalog::ConstantRow& row : catalog::constants()) {
@@ -153,6 +166,7 @@ std::string make_validation_json(const validate::Validation& v,
       {"mean_regret", 100 * s.mean_regret},
       {"mean_spearman", s.mean_spearman},
       {"mean_model_spearman", s.mean_model_spearman},
+      {"effects", make_effects_json(s.effects)},
       {"sweeps", make_sweeps_json(s.sweeps)},
       {"models", make_sweeps_json(s.models)},
       {"excluded", excluded},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
@@ -161,6 +162,40 @@ std::string write_slowdowns(const validate::Score& s, const Paint& paint) {
   return "\n" + table.text(paint) + "\n" + wrap_text(sum, kProseWidth, "");
 }
 
+/// Writes the effects of settings, and how many are right; with `all` each of them.
+std::string write_effects(const validate::Score& s, bool all, const Paint& paint) {
+  if (s.effects.empty()) return {};
+  struct Sum {
+    i64 pairs = 0, signs = 0, sizes = 0;
+  };
+  std::map<std::string, Sum> kinds;
+  Sum total;
+  for (const validate::Effect& one : s.effects)
+    for (Sum* sum : {&kinds[one.kind], &total}) {
+      ++sum->pairs;
+      sum->signs += one.right_sign() ? 1 : 0;
+      sum->sizes += one.right_size() ? 1 : 0;
+    }
+  Table table{{{"effect of"}, {"pairs", kRight}, {"right sign", kRight}, {"within 2x", kRight}}};
+  const auto share = [](i64 part, i64 of) {
+    return format_exact_percent(double(part) / double(of));
+  };
+  const auto add = [&](std::string name, const Sum& sum) {
+    table.rows.push_back({std::move(name), count(sum.pairs), share(sum.signs, sum.pairs),
+                          share(sum.sizes, sum.pairs)});
+  };
+  for (const auto& [kind, sum] : kinds) add(make_excerpt(kind, 20), sum);
+  add("all", total);
+  std::string out = "\n" + table.text(paint);
+  if (!all) return out;
+  Table each{{{"effect"}, {"from"}, {"to"}, {"measured", kRight}, {"predicted", kRight}}};
+  for (const validate::Effect& one : s.effects)
+    each.rows.push_back({make_excerpt(one.kind, 14), make_excerpt(one.base, 36),
+                         make_excerpt(one.changed, 36), fmt::format("{:.2f}x", one.measured),
+                         fmt::format("{:.2f}x", one.predicted)});
+  return out + "\n" + each.text(paint);
+}
+
 std::string write_families(const validate::Score& s, const Paint& paint) {
   Table table = make_error_table("family");
   for (const validate::FamilyErrors& f : s.families)
@@ -294,9 +329,10 @@ std::string render_validation_text(const validate::Validation& v,
                                    const planner::ValidationSource& source, bool all,
                                    const Paint& paint) {
   std::string out = write_heading(v, source) + "\n" + write_totals(v, paint) +
-                    write_slowdowns(v.score, paint) + write_families(v.score, paint) +
-                    write_mechanisms(v.score, paint) + write_sweeps(v.score, all, paint) +
-                    write_constants(v, paint) + write_excluded(source);
+                    write_slowdowns(v.score, paint) + write_effects(v.score, all, paint) +
+                    write_families(v.score, paint) + write_mechanisms(v.score, paint) +
+                    write_sweeps(v.score, all, paint) + write_constants(v, paint) +
+                    write_excluded(source);
   if (all) out += write_rows(v, paint);
   return out;
 }
