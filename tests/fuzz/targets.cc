@@ -31,6 +31,7 @@ int fuzz_schedule(const std::uint8_t* data, std::size_t size);
 int fuzz_slurm_topology(const std::uint8_t* data, std::size_t size);
 int fuzz_torchtitan(const std::uint8_t* data, std::size_t size);
 int fuzz_torchtitan_python(const std::uint8_t* data, std::size_t size);
+int fuzz_trainer_script(const std::uint8_t* data, std::size_t size);
 int fuzz_verl(const std::uint8_t* data, std::size_t size);
 int fuzz_worksheet(const std::uint8_t* data, std::size_t size);
 
@@ -70,6 +71,7 @@ constexpr FuzzTarget kTargets[] = {
     {"slurm_topology", fuzz_slurm_topology},
     {"torchtitan", fuzz_torchtitan},
     {"torchtitan_python", fuzz_torchtitan_python},
+    {"trainer_script", fuzz_trainer_script},
     {"verl", fuzz_verl},
     {"worksheet", fuzz_worksheet},
 };

@@ -176,19 +176,10 @@ void read_deepspeed_backend(ForeignReading& r, PlanFile& plan) {
   r.draft.overlap_grad = r.draft.zero == 3;  // DeepSpeed's default
   const YamlNode* const named = find_path(r.root, "deepspeed_config.deepspeed_config_file");
   if (named == nullptr) return;
-  const std::string path = beside(plan.name, named->scalar);
-  const Result<std::string> text = r.files(path);
-  const Result<YamlNode> root =
-      text ? read_commented_json_tree(*text, path) : Result<YamlNode>(fail(text.error()));
-  if (!root) {
-    const std::string why = text ? "is not a DeepSpeed config" : "cannot be read";
-    return report_left_out(r, *named,
-                           fmt::format("deepspeed_config_file: {} {}", make_excerpt(path), why));
-  }
-  FieldReader fields(path, plan.findings);
-  ForeignReading reading{fields, r.draft, *root, r.files};
-  r.draft.zero = 0;  // DeepSpeed's default
-  read_deepspeed_tree(reading, plan);
+  if (!follow_deepspeed_config(r, *named, plan))
+    report_left_out(r, *named,
+                    fmt::format("deepspeed_config_file: {} cannot be read as a DeepSpeed config",
+                                make_excerpt(named->scalar)));
 }
 
 void read_megatron_backend(ForeignReading& r) {

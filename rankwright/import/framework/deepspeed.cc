@@ -9,7 +9,9 @@
 #include "rankwright/base/format.h"
 #include "rankwright/import/framework/foreign.h"
 #include "rankwright/import/plan/plan_format.h"
+#include "rankwright/import/syntax/file.h"
 #include "rankwright/import/syntax/json_tree.h"
+#include "rankwright/plan/shares.h"
 
 namespace rankwright::importer {
 namespace {
@@ -26,9 +28,12 @@ void unless_auto(ForeignReading& r, const YamlNode& node) {
 template <std::optional<i64> Draft::*member, i64 max>
 constexpr void (*kWhole)(ForeignReading&, const YamlNode&) = unless_auto<whole<member, max>>;
 
+/// The autotuner chooses one of a list of stages.
 void read_deepspeed_zero(ForeignReading& r, const YamlNode& node) {
   constexpr Word<int> kWords[] = {{"0", 0}, {"1", 1}, {"2", 2}, {"3", 3}};
-  r.draft.zero = parse_word(r, node, kWords);
+  const bool list = node.kind == YamlNode::Kind::sequence && !node.items.empty();
+  r.draft.zero = parse_word(r, list ? node.items.back() : node, kWords);
+  if (list) report_left_out(r, node, "the tuner chooses a stage: estimated with the last one");
 }
 
 /// -1 means off.
@@ -82,10 +87,12 @@ void read_swap_overlap(ForeignReading& r, const YamlNode& node) {
 }
 
 void read_sub_group_size(ForeignReading& r, const YamlNode& node) {
-  constexpr double kExported = 1e8;
   if (!r.draft.offload_nvme) return;
-  if (const Result<double> stated = parse_real(node.scalar); stated && *stated > kExported)
-    report_left_out(r, node, "host buffers are estimated with sub-groups of 1e8 elements");
+  if (const Result<double> stated = parse_real(node.scalar);
+      stated && *stated > double(plan::kNvmeBuffer))
+    report_left_out(r, node,
+                    fmt::format("host buffers are estimated with sub-groups of {} elements",
+                                count(plan::kNvmeBuffer)));
 }
 
 /// DeepSpeed accepts any class of torch.optim: unknown ones are reported as ignored, not rejected.
@@ -208,7 +215,76 @@ void read_deepspeed_batch(ForeignReading& r) {
     draft.accumulation = 1;
 }
 
+/// Reads the file that `file` names: relative to its folder, to the current one, or to a folder
+/// above it, as programs are mostly started from the root of a repository.
+Result<std::string> read_named_file(const FileReader& files, const std::string& file,
+                                    const std::string& name) {
+  constexpr int kMaxFolders = 8;
+  Result<std::string> first = files(beside(file, name));
+  if (first || name.starts_with('/')) return first;
+  std::string path = name;
+  for (int i = 0; i < kMaxFolders; ++i) {
+    if (Result<std::string> text = files(i == 0 ? name : beside(file, path))) return text;
+    path = "../" + path;
+  }
+  return first;
+}
+
+/// The settings that the name of a DeepSpeed config states.
+struct NamedConfig {
+  std::optional<int> stage{};
+  bool offload = false;
+};
+
+/// Returns the settings of a name: "ds_z3_config.json", "zero2_offload.json".
+NamedConfig parse_config_name(std::string_view path) {
+  const std::string name = lower(path.substr(path.rfind('/') + 1));
+  NamedConfig config{.offload = name.find("offload") != std::string::npos};
+  for (const std::string_view word : {"zero_stage", "zero", "stage", "z"})
+    for (std::size_t at = name.find(word); at != std::string::npos; at = name.find(word, at + 1)) {
+      std::size_t digit = at + word.size();
+      if (digit < name.size() && (name[digit] == '_' || name[digit] == '-')) ++digit;
+      if (config.stage || digit >= name.size() || name[digit] < '0' || name[digit] > '3') continue;
+      config.stage = name[digit] - '0';
+    }
+  return config;
+}
+
 }  // namespace
+
+bool follow_deepspeed_config(ForeignReading& r, const YamlNode& named, PlanFile& plan) {
+  Draft& draft = r.draft;
+  draft.target = rules::Target::deepspeed;
+  draft.framework = find_software(rules::Target::deepspeed);
+  const Result<std::string> text = read_named_file(r.files, plan.name, named.scalar);
+  const Result<YamlNode> root =
+      text ? read_commented_json_tree(*text, named.scalar) : Result<YamlNode>(fail(text.error()));
+  if (root) {
+    FieldReader fields(named.scalar, plan.findings);
+    ForeignReading reading{fields, draft, *root, r.files};
+    draft.zero = 0;  // DeepSpeed's default
+    read_deepspeed_tree(reading, plan);
+    return true;
+  }
+  const NamedConfig config = parse_config_name(named.scalar);
+  if (!config.stage) return false;
+  draft.zero = config.stage;
+  if (config.offload) draft.offload_optimizer = 1;
+  if (config.offload && *config.stage == 3) draft.offload_parameters = true;
+  // ms-swift has configs of these names: "zero3", "zero2_offload".
+  if (named.scalar.find_first_of("./") == std::string::npos) return true;
+  const std::string stage =
+      fmt::format("ZeRO-{}{}", *config.stage, config.offload ? " with offloading" : "");
+  plan.open.push_back(
+      {"parallelism.zero_stage", stage, "put the DeepSpeed config beside the file"});
+  r.fields.report(named, {.code = "RW0615",
+                          .severity = Severity::note,
+                          .message = "assumed a value that the file does not give",
+                          .detail = fmt::format("{}, by its name: {} cannot be read", stage,
+                                                make_excerpt(named.scalar)),
+                          .hint = "put the DeepSpeed config beside the file"});
+  return true;
+}
 
 bool claims_deepspeed(std::string_view file, std::string_view text) {
   constexpr std::string_view kMarks[] = {"\"zero_optimization\"", "\"train_batch_size\"",

@@ -100,5 +100,15 @@ TEST(DeepspeedImport, IgnoredSettings_AreReported) {
   EXPECT_EQ(plan.draft.offload_optimizer, 1);
 }
 
+// The autotuner chooses one of a list of stages.
+TEST(DeepspeedImport, ListOfStages_IsReported) {
+  const PlanFile plan = read_any_plan(
+      "{\"train_micro_batch_size_per_gpu\": 1, \"zero_optimization\": {\"stage\": [0, 1, 2]}}",
+      "ds.json", refuse_file);
+  ASSERT_EQ(plan.findings.size(), 1u);
+  EXPECT_EQ(plan.findings[0].code, "RW0601");
+  EXPECT_EQ(plan.draft.zero, 2);
+}
+
 }  // namespace deepspeed_test
 }  // namespace rankwright::importer

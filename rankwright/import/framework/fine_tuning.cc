@@ -1,6 +1,7 @@
-// Reads the YAML configs of fine-tuning tools that run Hugging Face's Trainer: LLaMA-Factory,
-// axolotl, and the recipes of TRL, with full fine-tuning, frozen layers, LoRA and QLoRA. Other
-// adapters are refused by name. A DeepSpeed config that the file names is read too.
+// Reads the settings of fine-tuning tools that run Hugging Face's Trainer: the YAML of
+// LLaMA-Factory, axolotl and TRL, and scripts (trainer_script.cc), with full fine-tuning, frozen
+// layers, LoRA and QLoRA. Other adapters are refused by name. A DeepSpeed config that the file
+// names is read too.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +10,6 @@
 #include "rankwright/import/framework/deepspeed.h"
 #include "rankwright/import/framework/recipes.h"
 #include "rankwright/import/plan/plan_format.h"
-#include "rankwright/import/syntax/json_tree.h"
 #include "rankwright/import/syntax/lines.h"
 #include "rankwright/model/architecture.h"
 
@@ -77,7 +77,12 @@ void read_offload_activations(ForeignReading& r, const YamlNode& node) {
 }
 
 /// The keys that turn on adapters.
-constexpr const char* kAdapterKeys[] = {"finetuning_type", "adapter", "use_peft"};
+constexpr const char* kAdapterKeys[] = {"finetuning_type", "adapter",  "use_peft", "train_type",
+                                        "tuner_type",      "sft_type", "use_lora", "lora_enable"};
+
+/// Keys of tools that adapt all linear layers unless told otherwise.
+constexpr const char* kAllLinearKeys[] = {"finetuning_type", "train_type", "tuner_type",
+                                          "sft_type"};
 
 /// PEFT's ranks and modules if a file names none.
 constexpr i64 kDefaultRank = 8;
@@ -116,18 +121,21 @@ void read_lora_linear(ForeignReading& r, const YamlNode& node) {
 /// Drops the details of adapters from a file that trains every parameter.
 void finish_adapter(ForeignReading& r) {
   Draft& draft = r.draft;
-  const bool adapted = std::any_of(std::begin(kAdapterKeys), std::end(kAdapterKeys),
-                                   [&](const char* key) { return is_on_at(r.root, key); }) &&
-                       read_word(r, "finetuning_type") != "full" &&
-                       read_word(r, "finetuning_type") != kFreeze;
+  const bool adapted =
+      std::any_of(std::begin(kAdapterKeys), std::end(kAdapterKeys), [&](const char* key) {
+        const std::string_view word = read_word(r, key);
+        return is_on_at(r.root, key) && word != "full" && word != kFreeze;
+      });
   if (!adapted) {
     draft.lora_rank.reset();
     draft.lora_modules.reset();
     draft.base_dtype.reset();
     return;
   }
-  const bool factory = find_path(r.root, "finetuning_type") != nullptr;
-  if (!draft.lora_modules) draft.lora_modules = factory ? plan::LoraModules{} : kQueryAndValue;
+  const bool all_linear =
+      std::any_of(std::begin(kAllLinearKeys), std::end(kAllLinearKeys),
+                  [&](const char* key) { return find_path(r.root, key) != nullptr; });
+  if (!draft.lora_modules) draft.lora_modules = all_linear ? plan::LoraModules{} : kQueryAndValue;
   draft.grad_dtype = plan::Dtype::fp32;
 }
 
@@ -162,12 +170,28 @@ void read_fused_head(ForeignReading& r, const YamlNode& node) {
   if (!is_off(node)) r.draft.loss = plan::Loss::fused_linear;
 }
 
+/// axolotl's plugin for Cut Cross-Entropy is on unless its own key turns it off.
+void read_plugins(ForeignReading& r, const YamlNode& node) {
+  for (const YamlNode& item : node.items)
+    if (item.scalar.find("CutCrossEntropyPlugin") != std::string::npos)
+      r.draft.loss = plan::Loss::fused_linear;
+}
+
+void read_cut_cross_entropy(ForeignReading& r, const YamlNode& node) {
+  if (is_off(node))
+    r.draft.loss.reset();
+  else
+    r.draft.loss = plan::Loss::fused_linear;
+}
+
 void read_attention_kernel(ForeignReading& r, const YamlNode& node) {
   if (node.scalar == "eager" || node.scalar == "disabled")
     r.draft.attention = plan::AttentionKernel::unfused;
 }
 
 void read_compile(ForeignReading& r, const YamlNode& node) { r.draft.compile = !is_off(node); }
+
+void read_sync(ForeignReading& r, const YamlNode& node) { r.draft.sync_each_batch = !is_off(node); }
 
 /// Reinforcement learning trains on a prompt and its completion.
 void read_prompt_and_completion(ForeignReading& r) {
@@ -252,6 +276,63 @@ void finish_method(ForeignReading& r) {
   if (loss != nullptr) draft.ref_model = loss->reference;
 }
 
+/// The formats of frozen weights that names of checkpoints state.
+struct QuantizedNameRow {
+  std::string_view word;
+  plan::BaseDtype dtype;
+  bool exact;  // the estimate has as many bits
+};
+constexpr QuantizedNameRow kQuantizedNames[] = {
+    {"aqlm", plan::BaseDtype::nf4, false}, {"2bit", plan::BaseDtype::nf4, false},
+    {"int8", plan::BaseDtype::int8, true}, {"8bit", plan::BaseDtype::int8, true},
+    {"gptq", plan::BaseDtype::nf4, true},  {"awq", plan::BaseDtype::nf4, true},
+    {"int4", plan::BaseDtype::nf4, true},  {"4bit", plan::BaseDtype::nf4, true},
+    {"bnb-4", plan::BaseDtype::nf4, true},
+};
+
+/// Reads the name of a model, which may be that of a quantized checkpoint.
+void read_trainer_model(ForeignReading& r, const YamlNode& node) {
+  if (node.kind != YamlNode::Kind::scalar) return;
+  read_named_model(r, node);
+  const std::string name = lower(node.scalar.substr(node.scalar.rfind('/') + 1));
+  for (const QuantizedNameRow& row : kQuantizedNames) {
+    if (name.find(row.word) == std::string::npos) continue;
+    if (!r.draft.base_dtype) r.draft.base_dtype = row.dtype;
+    if (!row.exact) report_left_out(r, node, "frozen weights are estimated with 4 bits");
+    return;
+  }
+}
+
+/// Reads the ranks that exchange heads around attention, as DeepSpeed's Ulysses does.
+void read_ulysses(ForeignReading& r, const YamlNode& node) {
+  r.draft.cp = r.fields.whole(node, 1, kMaxContext);
+  if (r.draft.cp > 1) r.draft.cp_comm = plan::CpComm::a2a;
+}
+
+/// Reads the GPUs that DeepSpeed's launcher is given: "localhost:0,1,2,3".
+void read_included_gpus(ForeignReading& r, const YamlNode& node) {
+  constexpr std::string_view kHost = "localhost:";
+  constexpr i64 kMaxGpus = 64;
+  if (!node.scalar.starts_with(kHost) || node.scalar.find('@') != std::string::npos) return;
+  const i64 gpus = 1 + i64(std::count(node.scalar.begin(), node.scalar.end(), ','));
+  if (gpus <= kMaxGpus) r.draft.shape = NodeShape{.nodes = 1, .gpus = gpus};
+}
+
+/// A batch of all ranks, beside those of one rank, determines the number of data ranks.
+void read_whole_batch(ForeignReading& r) {
+  Draft& d = r.draft;
+  const std::optional<i64> batch = read_whole_at(r, "global_batch_size", 1, plan::kMaxBatch);
+  if (!batch) return;
+  const std::optional<i64> each = product({d.micro_batch.value_or(1), d.accumulation.value_or(1)});
+  const std::optional<i64> rest = product({d.tp.value_or(1), d.cp.value_or(1)});
+  const bool known = d.micro_batch && d.accumulation && each && rest && divides(*each, *batch);
+  const std::optional<i64> world = known ? product({*batch / *each, *rest}) : std::nullopt;
+  if (world && *world <= cluster::kMaxDevices && !d.world && !d.shape)
+    d.world = world;
+  else if (!d.accumulation)
+    d.global_batch = batch;
+}
+
 constexpr std::string_view kBesideAdapters = "only the adapters are estimated as trained";
 
 constexpr ForeignKey kFineTuningKeys[] = {
@@ -260,6 +341,14 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"finetuning_type", "job.lora_rank", read_adapter},
     {"adapter", "job.lora_rank", read_adapter},
     {"use_peft", "job.lora_rank", read_adapter},
+    {"use_lora", "job.lora_rank", read_adapter},
+    {"lora_enable", "job.lora_rank", read_adapter},
+    {"train_type", "job.lora_rank", read_adapter},  // three names of ms-swift's setting
+    {"tuner_type", "job.lora_rank", read_adapter},
+    {"sft_type", "job.lora_rank", read_adapter},
+    {"target_modules", "job.lora_modules", read_lora_targets},
+    {"quant_bits", "job.base_dtype", read_quantization_bit},
+    {"bits", "job.base_dtype", read_quantization_bit},
     {"lora_target", "job.lora_modules", read_lora_targets},
     {"lora_target_modules", "job.lora_modules", read_lora_targets},
     {"lora_target_linear", "job.lora_modules", read_lora_linear},
@@ -273,18 +362,26 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"freeze_language_model", "", nullptr, false, "all parameters are estimated as trained"},
     {"stage", "job.method", read_trainer_method},
     {"rl", "job.method", read_trainer_method},
+    {"rlhf_type", "job.method", read_trainer_method},
     {"pref_loss", "job.ref_model"},
-    {"model_name_or_path", "model", read_named_model},
-    {"base_model", "model", read_named_model},
+    {"model_type", "model", read_named_model},
+    {"model_id_or_path", "model", read_trainer_model},
+    {"model", "model", read_trainer_model},
+    {"model_name_or_path", "model", read_trainer_model},
+    {"base_model", "model", read_trainer_model},
     {"per_device_train_batch_size", "parallelism.micro_batch",
      whole<&Draft::micro_batch, kMaxMicroBatch>, true},
     {"micro_batch_size", "parallelism.micro_batch", whole<&Draft::micro_batch, kMaxMicroBatch>},
     {"gradient_accumulation_steps", "job.global_batch",
      whole<&Draft::accumulation, plan::kMaxBatch>},
+    {"global_batch_size", "job.global_batch"},
     {"cutoff_len", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
     {"sequence_len", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
     {"max_seq_length", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
     {"max_length", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
+    {"model_max_length", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
+    {"max_seq_len", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
+    {"block_size", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
     {"bf16", "job.param_dtype"},
     {"fp16", "job.param_dtype"},
     {"pure_bf16", "job.master_dtype", read_pure_bf16},
@@ -303,6 +400,11 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"tensor_parallel_size", "parallelism.tp_size", whole<&Draft::tp, kMaxDegree>, true},
     {"context_parallel_size", "parallelism.cp_size", whole<&Draft::cp, kMaxContext>, true},
     {"sequence_parallel_degree", "parallelism.cp_size", whole<&Draft::cp, kMaxContext>},
+    {"sequence_parallel_size", "parallelism.cp_size", read_ulysses},
+    {"num_processes", "world_size", whole<&Draft::world, cluster::kMaxDevices>},
+    {"include", "node_shape", read_included_gpus},
+    {"nodes", "node_shape"},
+    {"gpus_per_node", "node_shape"},
     {"expert_parallel_size", "parallelism.ep_size", whole<&Draft::ep, kMaxDegree>, true},
     {"dp_shard_size", "parallelism.dp_size"},
     {"dp_replicate_size", "parallelism.shard_size"},
@@ -310,10 +412,14 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"use_liger", "software.loss", read_fused_head},
     {"enable_liger_kernel", "software.loss", read_fused_head},
     {"liger_fused_linear_cross_entropy", "software.loss", read_fused_head},
-    {"cut_cross_entropy", "software.loss", read_fused_head},
+    {"plugins", "software.loss", read_plugins},
+    {"cut_cross_entropy", "software.loss", read_cut_cross_entropy},
     {"attn_implementation", "software.attention", read_attention_kernel},
     {"flash_attn", "software.attention", read_attention_kernel},
+    {"attn_impl", "software.attention", read_attention_kernel},
     {"torch_compile", "software.compile", read_compile},
+    {"accelerator_config.gradient_accumulation_kwargs.sync_each_batch", "software.sync_each_batch",
+     read_sync},
     {"max_prompt_length", "job.sequence"},
     {"max_completion_length", "job.sequence"},
     {"beta", "job.ref_model"},
@@ -327,45 +433,33 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"lora_modules_to_save", "", nullptr, false, kBesideAdapters},
 };
 
-/// Returns the ZeRO stage in the name of a DeepSpeed config: "ds_z3_config.json", "zero2.json".
-std::optional<int> find_named_stage(std::string_view path) {
-  const std::string name = lower(path.substr(path.rfind('/') + 1));
-  for (const std::string_view word : {"zero_stage", "zero", "stage", "z"})
-    for (std::size_t at = name.find(word); at != std::string::npos; at = name.find(word, at + 1)) {
-      const std::size_t digit = at + word.size();
-      if (digit < name.size() && name[digit] >= '0' && name[digit] <= '3') return name[digit] - '0';
-    }
-  return std::nullopt;
-}
-
-/// Reads the DeepSpeed config that the file names, beside it or from the current folder. If it
-/// cannot be read, its name may state the stage.
+/// Reads the DeepSpeed config that the file names, which has no states to shard if nothing says so.
 void follow_deepspeed(ForeignReading& r, const YamlNode& named, PlanFile& plan) {
-  r.draft.target = rules::Target::deepspeed;
-  r.draft.framework = find_software(rules::Target::deepspeed);
-  Result<std::string> text = r.files(beside(plan.name, named.scalar));
-  if (!text) text = r.files(named.scalar);
-  const Result<YamlNode> root =
-      text ? read_commented_json_tree(*text, named.scalar) : Result<YamlNode>(fail(text.error()));
-  r.draft.zero = find_named_stage(named.scalar).value_or(0);
-  if (root) {
-    FieldReader fields(named.scalar, plan.findings);
-    ForeignReading reading{fields, r.draft, *root, r.files};
-    return read_deepspeed_tree(reading, plan);
-  }
-  plan.open.push_back({"parallelism.zero_stage", fmt::format("ZeRO-{}", *r.draft.zero),
-                       "put the DeepSpeed config beside the file"});
-  r.fields.report(named, {.code = "RW0615",
-                          .severity = Severity::note,
-                          .message = "assumed a value that the file does not give",
-                          .detail = fmt::format("ZeRO-{}, by its name: {} cannot be read",
-                                                *r.draft.zero, make_excerpt(named.scalar)),
-                          .hint = "put the DeepSpeed config beside the file"});
+  if (follow_deepspeed_config(r, named, plan)) return;
+  r.draft.zero = 0;
+  constexpr const char* kHint = "put the DeepSpeed config beside the file";
+  plan.open.push_back({"parallelism.zero_stage", "no ZeRO", kHint});
+  r.fields.report(named,
+                  {.code = "RW0615",
+                   .severity = Severity::note,
+                   .message = "assumed a value that the file does not give",
+                   .detail = fmt::format("no ZeRO: {} cannot be read", make_excerpt(named.scalar)),
+                   .hint = kHint});
 }
 
 /// Reads FSDP's settings, with or without its prefix.
 void read_fsdp_settings(ForeignReading& r) {
   r.draft.zero = 3;
+  if (const YamlNode* const words = find_path(r.root, "fsdp")) {
+    const auto has = [&](std::string_view word) {
+      return words->scalar.find(word) != std::string::npos ||
+             std::any_of(words->items.begin(), words->items.end(),
+                         [&](const YamlNode& item) { return item.scalar == word; });
+    };
+    if (has("shard_grad_op")) r.draft.zero = 2;
+    if (has("no_shard")) r.draft.zero = 0;
+    if (has("offload")) read_offload_all(r, *words);
+  }
   for (const char* const path :
        {"fsdp_config.reshard_after_forward", "fsdp_config.fsdp_reshard_after_forward"})
     if (const YamlNode* const node = find_path(r.root, path); node != nullptr && is_off(*node))
@@ -418,6 +512,7 @@ void finish_16bit_weights(ForeignReading& r) {
 }  // namespace
 
 bool claims_fine_tuning(std::string_view file, std::string_view text) {
+  if (claims_trainer_script(file, text)) return true;
   if (claims_accelerate(file, text)) return false;
   const auto has = [&](std::string_view key) { return text.find(key) != std::string_view::npos; };
   return (is_yaml_file(file) || file == "-") &&
@@ -426,16 +521,15 @@ bool claims_fine_tuning(std::string_view file, std::string_view text) {
           (has("model_name_or_path:") && has("per_device_train_batch_size:")));
 }
 
-void read_fine_tuning(PlanFile& plan, const FileReader& files) {
-  const Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
-  if (!root) return plan.findings.push_back(root.error());
-  FieldReader fields(plan.name, plan.findings);
-  ForeignReading reading{fields, plan.draft, *root, files};
+std::span<const ForeignKey> fine_tuning_keys() { return kFineTuningKeys; }
+
+void read_fine_tuning_tree(ForeignReading& reading, PlanFile& plan) {
+  const YamlNode& root = reading.root;
   Draft& draft = plan.draft;
   // LLaMA-Factory recomputes unless told not to.
-  if (find_path(*root, "finetuning_type") != nullptr)
-    draft.recompute = is_on_at(*root, "disable_gradient_checkpointing") ? plan::Recompute::none
-                                                                        : plan::Recompute::full;
+  if (find_path(root, "finetuning_type") != nullptr)
+    draft.recompute = is_on_at(root, "disable_gradient_checkpointing") ? plan::Recompute::none
+                                                                       : plan::Recompute::full;
   read_foreign(reading, kFineTuningKeys, plan);
   // Experts are distributed by the tools themselves.
   if (draft.ep.value_or(1) == 1) draft.target = rules::Target::accelerate;
@@ -443,11 +537,11 @@ void read_fine_tuning(PlanFile& plan, const FileReader& files) {
   draft.zero = 0;
   draft.sequence_parallel = false;
   draft.order = mesh::kDefaultOrder;
-  const YamlNode* const deepspeed = find_path(*root, "deepspeed");
+  const YamlNode* const deepspeed = find_path(root, "deepspeed");
   if (deepspeed != nullptr && deepspeed->kind == YamlNode::Kind::scalar && !is_off(*deepspeed))
     follow_deepspeed(reading, *deepspeed, plan);
-  else if (is_on_at(*root, "fsdp") || is_on_at(*root, "fsdp_config") ||
-           is_on_at(*root, "dp_shard_size"))
+  else if (is_on_at(root, "fsdp") || is_on_at(root, "fsdp_config") ||
+           is_on_at(root, "dp_shard_size"))
     read_fsdp_settings(reading);
   else  // accelerate's config, another file, may name them
     plan.open.push_back({"parallelism.zero_stage", "no ZeRO", "set zero_stage in a plan file"});
@@ -459,9 +553,19 @@ void read_fine_tuning(PlanFile& plan, const FileReader& files) {
   finish_freeze(reading);
   read_trl_method(reading);
   finish_stage(reading);
+  read_whole_batch(reading);
   finish_method(reading);
-  if (draft.cp > 1) draft.cp_comm = plan::CpComm::p2p;  // ring attention
+  if (draft.cp > 1 && !draft.cp_comm) draft.cp_comm = plan::CpComm::p2p;  // ring attention
   plan.ignored_keys.clear();  // data, logging and learning rates: most of such a file
+}
+
+void read_fine_tuning(PlanFile& plan, const FileReader& files) {
+  if (is_script_file(plan.name)) return read_trainer_script(plan, files);
+  const Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
+  if (!root) return plan.findings.push_back(root.error());
+  FieldReader fields(plan.name, plan.findings);
+  ForeignReading reading{fields, plan.draft, *root, files};
+  read_fine_tuning_tree(reading, plan);
   plan.keys = fields.keys();
 }
 

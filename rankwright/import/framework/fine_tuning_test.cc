@@ -87,6 +87,24 @@ TEST(FineTuning, FreezeOfLlamaFactory) {
   EXPECT_THAT(modules.findings.back().detail, HasSubstr("estimated as trained"));
 }
 
+// The Trainer reduces gradients in the last microbatch of a step only, unless the file says
+// otherwise.
+TEST(FineTuning, SyncOfEachBatch) {
+  const std::string full = kFactory + "finetuning_type: full\n";
+  const auto accumulation = [](const PlanFile& plan) {
+    plan::Software software;
+    for (const plan::Software& row : plan::frameworks())
+      if (row.name == "transformers") software = row;
+    Draft draft = plan.draft;
+    draft.framework = software;
+    return resolve(draft).software.accumulation;
+  };
+  EXPECT_EQ(accumulation(read(full)), plan::Accumulation::trained);
+  EXPECT_EQ(accumulation(read(full + "accelerator_config:\n  gradient_accumulation_kwargs:\n"
+                                     "    sync_each_batch: true\n")),
+            plan::Accumulation::shards);
+}
+
 // A device's batch counts pairs, of two sequences each. LLaMA-Factory's own loss computes
 // log-probabilities from all logits.
 TEST(FineTuning, PreferencesOfLlamaFactory) {
@@ -259,6 +277,125 @@ TEST(FineTuning, OffloadedActivations_AreRead) {
               Optional(true));
   EXPECT_THAT(read(text + "gradient_checkpointing: offload\n").draft.offload_activations,
               Optional(true));
+}
+
+PlanFile read_script(std::string text, const FileReader& files = refuse_file) {
+  return read_any_plan(std::move(text), "run.sh", files);
+}
+
+// ms-swift trains adapters with recomputation unless told otherwise, and has configs of DeepSpeed
+// of its own by name.
+TEST(TrainerScript, ReadsSwift) {
+  const PlanFile plan = read_script(
+      "CUDA_VISIBLE_DEVICES=0,1,2,3 NPROC_PER_NODE=4 \\\nswift sft \\\n"
+      "  --model Qwen/Qwen2.5-7B-Instruct --train_type lora --torch_dtype bfloat16 \\\n"
+      "  --per_device_train_batch_size 2 --gradient_accumulation_steps $(expr 32 / $((2 * 2))) \\\n"
+      "  --tensor_parallel_size 4 --max_length 4096 --deepspeed zero3\n");
+  EXPECT_EQ(plan.format->name, "fine-tuning");
+  EXPECT_TRUE(plan.findings.empty()) << plan.findings[0].detail;
+  const plan::TrainingConfig config = resolve(plan.draft);
+  EXPECT_EQ(config.model.name, "qwen2.5-7b");
+  EXPECT_EQ(config.world, 4);
+  EXPECT_EQ(config.job.global_batch, 64);  // 2 x 8 x 4
+  EXPECT_EQ(config.job.sequence, 4096);
+  EXPECT_EQ(config.plan.zero, 3);
+  EXPECT_THAT(plan.draft.lora_rank, Optional(8));
+  EXPECT_THAT(plan.draft.recompute, Optional(plan::Recompute::full));
+  EXPECT_THAT(plan.draft.param_dtype, Optional(plan::Dtype::bf16));
+}
+
+TEST(TrainerScript, CompletionsOfSwift_AddToThePrompt) {
+  const PlanFile plan = read_script(
+      "NPROC_PER_NODE=8 swift rlhf --rlhf_type grpo --model Qwen/Qwen2.5-7B-Instruct \\\n"
+      "  --train_type full --max_length 1024 --max_completion_length 2048 \\\n"
+      "  --per_device_train_batch_size 2\n");
+  EXPECT_THAT(plan.draft.method, Optional(plan::Method::grpo));
+  EXPECT_THAT(plan.draft.sequence, Optional(3072));
+  EXPECT_FALSE(plan.draft.lora_rank.has_value());
+}
+
+TEST(TrainerScript, ReadsTheFlagsOfTheTrainer) {
+  const PlanFile plan = read_script(
+      "torchrun --nproc_per_node=4 --master_port=1 train.py \\\n"
+      "  --model_name_or_path meta-llama/Llama-2-7b-hf --bf16 True \\\n"
+      "  --per_device_train_batch_size 4 --gradient_accumulation_steps 8 \\\n"
+      "  --model_max_length 2048 --gradient_checkpointing True \\\n"
+      "  --fsdp \"shard_grad_op auto_wrap\"\n"
+      "python eval.py --model_name_or_path other --per_device_train_batch_size 1\n");
+  const plan::TrainingConfig config = resolve(plan.draft);
+  EXPECT_EQ(config.model.name, "llama-2-7b");
+  EXPECT_EQ(config.world, 4);
+  EXPECT_EQ(config.plan.zero, 2);
+  EXPECT_EQ(config.job.global_batch, 128);  // 4 x 8 x 4
+  EXPECT_EQ(config.job.sequence, 2048);
+  EXPECT_EQ(config.plan.recompute, plan::Recompute::full);
+}
+
+TEST(TrainerScript, GpusOfDeepSpeedsLauncher_AndAdaptersByASwitch) {
+  const PlanFile plan = read_script(
+      "deepspeed --include localhost:0,2,4,6 train.py --lora_enable True --lora_r 128 \\\n"
+      "  --deepspeed ./scripts/zero2_offload.json --model_name_or_path lmsys/vicuna-7b \\\n"
+      "  --per_device_train_batch_size 16 --bf16 True\n");
+  EXPECT_EQ(resolve(plan.draft).world, 4);
+  EXPECT_THAT(plan.draft.lora_rank, Optional(128));
+  EXPECT_THAT(plan.draft.zero, Optional(2));
+  EXPECT_THAT(plan.draft.offload_optimizer, Optional(1.0));
+  ASSERT_EQ(plan.findings.size(), 1u);
+  EXPECT_THAT(plan.findings[0].detail, HasSubstr("ZeRO-2 with offloading, by its name"));
+}
+
+// Programs are started from the root of a repository, and their files name others from there.
+TEST(FineTuning, DeepSpeedConfig_IsFoundFromAFolderAbove) {
+  const PlanFile plan = read_any_plan(kFactory + "finetuning_type: full\n", "repo/train/a/sft.yaml",
+                                      [](const std::string& path) -> Result<std::string> {
+                                        if (path != "repo/train/a/../../ds_z3.json")
+                                          return refuse_file(path);
+                                        return "{\"zero_optimization\": {\"stage\": 1}}";
+                                      });
+  EXPECT_TRUE(plan.findings.empty()) << plan.findings[0].detail;
+  EXPECT_THAT(plan.draft.zero, Optional(1));
+}
+
+// The names of checkpoints state the bits of frozen weights.
+TEST(FineTuning, QuantizedCheckpoints) {
+  const std::string rest =
+      "finetuning_type: lora\nstage: sft\ncutoff_len: 2048\nper_device_train_batch_size: 1\n";
+  const PlanFile four =
+      read("model_name_or_path: TechxGenus/Meta-Llama-3-8B-Instruct-GPTQ\n" + rest);
+  EXPECT_THAT(four.draft.base_dtype, Optional(plan::BaseDtype::nf4));
+  EXPECT_TRUE(four.findings.empty());
+  const PlanFile two = read("model_name_or_path: me/Meta-Llama-3-8B-AQLM-2Bit-1x16\n" + rest);
+  EXPECT_THAT(two.draft.base_dtype, Optional(plan::BaseDtype::nf4));
+  ASSERT_EQ(two.findings.size(), 1u);
+  EXPECT_EQ(two.findings[0].code, "RW0601");
+}
+
+// axolotl's plugin is on unless its own key turns it off.
+TEST(FineTuning, PluginOfCutCrossEntropy) {
+  const std::string text =
+      "base_model: Qwen/Qwen3-8B\nsequence_len: 2048\ndatasets: []\nmicro_batch_size: 1\n"
+      "plugins:\n  - axolotl.integrations.cut_cross_entropy.CutCrossEntropyPlugin\n";
+  EXPECT_EQ(resolve(read(text).draft).software.loss, plan::Loss::fused_linear);
+  EXPECT_NE(resolve(read(text + "cut_cross_entropy: false\n").draft).software.loss,
+            plan::Loss::fused_linear);
+}
+
+// 96 sequences in micro-batches of 1, accumulated 3 times, are those of 32 ranks.
+TEST(FineTuning, BatchOfAllRanks_DeterminesTheirNumber) {
+  std::string text = kFactory + "finetuning_type: full\nglobal_batch_size: 96\n";
+  text.replace(text.find("size: 2"), 7, "size: 1");
+  text.replace(text.find("steps: 4"), 8, "steps: 3");
+  EXPECT_EQ(resolve(read(text).draft).world, 32);
+}
+
+// FSDP's settings in a file that only a running shell knows.
+TEST(TrainerScript, UnknownFileOfFsdp_IsFullSharding) {
+  const PlanFile plan = read_script(
+      "DIR=$(date)\nNPROC_PER_NODE=8 swift sft --model Qwen/Qwen3-8B --tuner_type full \\\n"
+      "  --torch_dtype bfloat16 --fsdp $DIR/fsdp.json --per_device_train_batch_size 1\n");
+  EXPECT_THAT(plan.draft.zero, Optional(3));
+  ASSERT_EQ(plan.findings.size(), 1u);
+  EXPECT_EQ(plan.findings[0].code, "RW0614");
 }
 
 }  // namespace fine_tuning_test

@@ -50,6 +50,8 @@ void read_megatron_optimizer(ForeignReading& r, const YamlNode& node) {
 template <std::optional<plan::Dtype> Draft::*member>
 void read_optimizer_dtype(ForeignReading& r, const YamlNode& node) {
   if (find_path(r.root, "use-precision-aware-optimizer") == nullptr) return;
+  const bool torch = node.scalar == "torch.bfloat16" || node.scalar == "bfloat16";
+  if (torch) r.draft.*member = plan::Dtype::bf16;
   for (const plan::DtypeRow& row : plan::dtypes())
     if (node.scalar == row.name) r.draft.*member = row.dtype;
 }
@@ -249,6 +251,7 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"vision-tower", "", nullptr, false, kOnlyLanguage},
     {"disable-vision-class-token", "", nullptr, false, kOnlyLanguage},
     {"is-hybrid-model", "model"},
+    {"no-megatron-amp-O2", "", nullptr, false, "weights are estimated in 16 bits, not in fp32"},
     {"hybrid-override-pattern", "", nullptr, false,
      "the estimate treats all layers as attention layers"},
     {"hybrid-layer-pattern", "", nullptr, false,
@@ -256,7 +259,8 @@ constexpr ForeignKey kMegatronKeys[] = {
 };
 
 bool is_read(std::string_view flag) {
-  if (flag == "model" || flag == "max-length") return true;  // of Primus and ms-swift
+  for (const std::string_view name : {"model", "max-length", "name-or-path", "model-name-or-path"})
+    if (flag == name) return true;  // of forks and recipes
   const std::span<const std::string_view> shapes = megatron_model_flags();
   return std::find(shapes.begin(), shapes.end(), flag) != shapes.end() ||
          std::any_of(std::begin(kMegatronKeys), std::end(kMegatronKeys),
@@ -443,6 +447,8 @@ void weaken_value_errors(Diagnostics& findings) {
 void fill_batch(ForeignReading& r, const MegatronFlags& flags) {
   const bool unknown = std::any_of(flags.unknown.begin(), flags.unknown.end(),
                                    [](const auto& one) { return one.flag == "global-batch-size"; });
+  // Recipes state the whole batch: the key of another program beside it has no effect.
+  if (flags.recipe && r.draft.global_batch) r.draft.accumulation.reset();
   if (!r.draft.global_batch && !r.draft.accumulation && !unknown) r.draft.accumulation = 1;
 }
 
@@ -454,7 +460,7 @@ bool is_yaml_name(std::string_view file) {
 /// reinforcement learning, which has several models.
 bool has_yaml_arguments(std::string_view text) {
   for (const std::string_view other :
-       {"actor_rollout_ref", "grpo:", "distributed_type:", "policy_trainer:"})
+       {"actor_rollout_ref", "grpo:", "distributed_type:", "policy_trainer:", "actor_train:"})
     if (text.find(other) != std::string_view::npos) return false;
   if (text.find("pre_trainer:") != std::string_view::npos &&
       text.find("framework: megatron") != std::string_view::npos)
@@ -476,9 +482,23 @@ void fill_recipe_ranks(ForeignReading& r, PlanFile& plan) {
 
 /// Recipes of Megatron-Bridge may name a model instead of its shapes.
 void read_recipe_model(ForeignReading& r) {
-  const YamlNode* const node = find_path(r.root, "model");
-  if (node != nullptr && node->kind == YamlNode::Kind::scalar)
-    r.fields.under("model", *node, [&] { read_named_model(r, *node); });
+  for (const char* const path : {"model", "name-or-path", "model-name-or-path"})
+    if (const YamlNode* const node = find_path(r.root, path);
+        node != nullptr && node->kind == YamlNode::Kind::scalar && !r.draft.model)
+      r.fields.under("model", *node, [&] { read_named_model(r, *node); });
+}
+
+/// Keeps a flag whose value is unknown where its presence matters: a file of merges is one of
+/// GPT-2's tokenizer, wherever it is.
+void keep_presence(MegatronFlags& flags, std::string_view name) {
+  for (const MegatronFlags::Unknown& one : flags.unknown)
+    if (one.flag == name && flags.map.find(name) == nullptr) {
+      YamlEntry entry{one.place, one.place};
+      entry.key.scalar = name;
+      entry.value.scalar = "unknown";
+      flags.map.entries.push_back(std::move(entry));
+      return;
+    }
 }
 
 /// Returns whether a script overrides a recipe of Megatron-Bridge or NeMo
@@ -568,6 +588,7 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
   } else {
     flags = read_megatron_flags(plan.text, input);
   }
+  keep_presence(flags, "merge-file");
   const bool dump = has_argument_dump(plan.text);
   const MegatronFork* const fork = dump ? nullptr : find_megatron_fork(plan.name, plan.text);
   if (fork != nullptr) apply_fork(*fork, flags);

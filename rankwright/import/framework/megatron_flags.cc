@@ -76,6 +76,9 @@ constexpr std::string_view kLists[] = {"recompute-modules", "cp-comm-type",
 constexpr std::string_view kTrainingFlags[] = {"tensor-model-parallel-size", "num-layers",
                                                "hidden-size", "micro-batch-size"};
 
+/// A flag that only a program with the arguments of Hugging Face's Trainer has.
+constexpr std::string_view kTrainerFlags[] = {"per-device-train-batch-size"};
+
 template <std::size_t n>
 bool is_in(const std::string_view (&names)[n], std::string_view name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
@@ -374,14 +377,26 @@ void add_launch(MegatronFlags& flags, const ShellScript& script, const LocationI
   if (world) put(flags.map, "world-size", world->node);
 }
 
-/// Returns whether a command starts a training program. Commands that print do not.
-bool starts_training(const std::vector<ShellWord>& words) {
-  constexpr std::string_view kPrinters[] = {"echo", "printf", "cat", "log", "tee"};
-  if (words.empty() || is_in(kPrinters, words.front().text)) return false;
+/// Returns whether a command has flags of a training program.
+bool has_run_words(const std::vector<ShellWord>& words) {
   return std::any_of(words.begin(), words.end(), [](const ShellWord& word) {
-    return word.text.starts_with("--") &&
-           is_in(kTrainingFlags, current_name(word.text.substr(2, word.text.find('=') - 2)));
+    if (!word.text.starts_with("--")) return false;
+    const std::string name = current_name(word.text.substr(2, word.text.find('=') - 2));
+    return is_in(kTrainingFlags, name) || is_in(kTrainerFlags, name);
   });
+}
+
+bool prints(const ShellCommand& command) {
+  constexpr std::string_view kPrinters[] = {"echo", "printf", "cat", "log", "tee"};
+  return !command.assigned && !command.words.empty() &&
+         is_in(kPrinters, command.words.front().text);
+}
+
+/// Returns whether the flags are those of a training run.
+bool has_run_flags(const MegatronFlags& flags) {
+  return has_training_flags(flags) ||
+         std::any_of(std::begin(kTrainerFlags), std::end(kTrainerFlags),
+                     [&](std::string_view name) { return flags.map.find(name) != nullptr; });
 }
 
 /// Returns whether two commands give one flag different values.
@@ -398,9 +413,11 @@ MegatronFlags read_script(std::string_view text, const ShellInput& input) {
   const ShellScript script = read_shell(text, input);
   FlagCollector launched_ones(text, commands), everything(text, all);
   for (const ShellCommand& command : script.commands) {
+    // The options that a script prints are not settings.
+    if (prints(command) && !has_run_words(command.words)) continue;
     everything.add(command.words);
     if (command.assigned) continue;
-    if (starts_training(command.words)) {
+    if (!prints(command) && has_run_words(command.words)) {
       MegatronFlags one;
       one.map.kind = YamlNode::Kind::map;
       FlagCollector(text, one).add(command.words);
@@ -414,7 +431,7 @@ MegatronFlags read_script(std::string_view text, const ShellInput& input) {
     launched_ones.add(command.words);
   }
   // Lists of flags that are not passed to a command count only if no command has training flags.
-  MegatronFlags flags = has_training_flags(commands) ? std::move(commands) : std::move(all);
+  MegatronFlags flags = has_run_flags(commands) ? std::move(commands) : std::move(all);
   const LocationIndex locations(text);
   add_counted_layers(flags, script);
   add_launch(flags, script, locations);

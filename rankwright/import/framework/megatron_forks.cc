@@ -19,7 +19,8 @@ constexpr std::string_view kDeepspeedMarks[] = {"--zero-stage", "--zero_stage",
 constexpr ForkFlag kDeepspeedFlags[] = {{"pad-vocab-size-to", "padded-vocab-size"},
                                         {"ds-sequence-parallel-size", "context-parallel-size"},
                                         {"moe-expert-parallel-size", "expert-model-parallel-size"},
-                                        {"num-experts-switch", "num-experts"}};
+                                        {"num-experts-switch", "num-experts"},
+                                        {"topk", "moe-router-topk"}};
 
 constexpr std::string_view kSwiftMarks[] = {"megatron sft", "megatron pt", "megatron rlhf"};
 constexpr ForkFlag kSwiftFlags[] = {{"max-length", "seq-length"}};
@@ -108,9 +109,17 @@ void set_pai_vocabulary(MegatronFlags& flags) {
     }
 }
 
-/// Megatron-DeepSpeed has experts in every second layer, unless told otherwise.
-void set_expert_interval(MegatronFlags& flags) {
-  const YamlNode* const experts = flags.map.find("num-experts");
+/// Megatron-DeepSpeed sends a token to one expert, and has experts in every second layer, unless
+/// told otherwise.
+void set_expert_defaults(MegatronFlags& flags) {
+  const YamlNode* experts = flags.map.find("num-experts");
+  if (experts != nullptr && experts->scalar != "1" && !has_flag(flags, "moe-router-topk")) {
+    YamlEntry entry{*experts, *experts};
+    entry.key.scalar = "moe-router-topk";
+    entry.value.scalar = "1";
+    flags.map.entries.push_back(std::move(entry));
+    experts = flags.map.find("num-experts");
+  }
   if (experts == nullptr || has_flag(flags, "moe-layer-freq")) return;
   const YamlNode* const interval = flags.map.find("expert-interval");
   YamlEntry entry{*experts, interval == nullptr ? *experts : *interval};
@@ -176,9 +185,26 @@ void forget_read_flags(const MegatronFork& fork, std::vector<std::string>& ignor
   });
 }
 
-/// Sets the model that a flag or a recipe names if the file has no shapes.
+/// Returns whether two models agree in all that a file may restate of one that it names.
+bool restates(const model::Model& stated, const model::Model& named) {
+  const model::Layer& a = stated.layer(stated.layers() - 1);
+  const model::Layer& b = named.layer(named.layers() - 1);
+  return stated.layers() == named.layers() && stated.hidden == named.hidden &&
+         a.attention.heads == b.attention.heads && a.attention.kv_heads == b.attention.kv_heads &&
+         a.ffn.experts == b.ffn.experts && a.ffn.expert_width == b.ffn.expert_width &&
+         (a.ffn.sparse() || a.ffn.width == b.ffn.width);
+}
+
+/// Sets the model that a flag or a recipe names if the file has no shapes, or restates those of a
+/// model whose own file is not there.
 void read_fork_model(ForeignReading& r) {
-  if (r.draft.model) return;
+  if (r.draft.model) {
+    const YamlNode* const name = find_path(r.root, "model");
+    const std::optional<model::Model> named =
+        name == nullptr ? std::nullopt : find_hub_model(name->scalar);
+    if (named && restates(*r.draft.model, *named)) r.draft.model = named;
+    return;
+  }
   for (const char* const path : kModelNames)
     if (const YamlNode* const node = find_path(r.root, path);
         node != nullptr && node->kind == YamlNode::Kind::scalar && !r.draft.model)
@@ -270,7 +296,7 @@ void apply_fork(const MegatronFork& fork, MegatronFlags& flags) {
   }
   set_pai_vocabulary(flags);
   if (fork.responses) set_rollout_batch(flags);
-  if (fork.deepspeed) set_expert_interval(flags);
+  if (fork.deepspeed) set_expert_defaults(flags);
 }
 
 void finish_fork(const MegatronFork& fork, ForeignReading& r, PlanFile& plan) {
@@ -281,6 +307,10 @@ void finish_fork(const MegatronFork& fork, ForeignReading& r, PlanFile& plan) {
   // The model files of Primus have it on; Megatron-LM turns it off without tensor parallelism.
   if (fork.yaml && r.draft.tp.value_or(1) == 1) r.draft.sequence_parallel = false;
   if (fork.deepspeed) read_deepspeed_file(r, plan);
+  // The optimizer of bf16 without ZeRO shards its states over the data ranks
+  // (deepspeed/runtime/bf16_optimizer.py).
+  if (fork.deepspeed && r.draft.zero == 0 && r.draft.param_dtype == plan::Dtype::bf16)
+    r.draft.zero = 1;
   const YamlNode* const packed = find_path(r.root, "use-dynamic-batch-size");
   if (!fork.packs || packed == nullptr || !is_on(r, "use-dynamic-batch-size")) return;
   if (const std::optional<i64> tokens = read_whole_at(r, "max-tokens-per-gpu", 1, kMaxSequence))

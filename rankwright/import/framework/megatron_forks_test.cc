@@ -269,5 +269,48 @@ TEST(Slime, FlagsOfTheActor_AreNotIgnored) {
   EXPECT_THAT(plan.ignored_keys, testing::Contains("lr"));
 }
 
+// A token goes to one expert unless --topk says otherwise.
+TEST(MegatronDeepSpeed, ExpertsOfAToken) {
+  const std::string script =
+      "deepspeed pretrain_gpt.py " + kShapes + "--zero-stage 0 --num-experts 64 ";
+  const auto active = [](const PlanFile& plan) { return plan.draft.model->layer(1).ffn.active; };
+  EXPECT_EQ(active(read(script + "\n", "a.sh")), 1);
+  EXPECT_EQ(active(read(script + "--topk 2\n", "a.sh")), 2);
+}
+
+// DeepSpeed's optimizer of bf16 shards its states without ZeRO too; that of fp16 does not.
+TEST(MegatronDeepSpeed, StatesOfBf16AreSharded) {
+  const std::string bf16 = "deepspeed pretrain_gpt.py " + kShapes + "--zero-stage 0\n";
+  std::string fp16 = bf16;
+  fp16.replace(fp16.find("--bf16"), 6, "--fp16");
+  EXPECT_THAT(read(bf16, "a.sh").draft.zero, Optional(1));
+  EXPECT_THAT(read(fp16, "a.sh").draft.zero, Optional(0));
+}
+
+TEST(MegatronDeepSpeed, TokenizerThatAFlagNames) {
+  const PlanFile plan = read("deepspeed pretrain_gpt.py " + kShapes +
+                                 "--zero-stage 1 --tokenizer-type PretrainedFromHF "
+                                 "--tokenizer-name-or-path meta-llama/Llama-2-7b-hf\n",
+                             "a.sh");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->vocab, 32000);
+}
+
+// The settings that a config of Primus does not override are in a file of its repository.
+TEST(Primus, SettingsOfTorchtitan_AreInherited) {
+  const FileReader files = [](const std::string& path) -> Result<std::string> {
+    if (path != "repo/examples/../primus/configs/modules/torchtitan/pre_trainer.yaml")
+      return refuse_file(path);
+    return "training:\n  batch_size: 1\n  seq_len: 8192\n";
+  };
+  const PlanFile plan = read_any_plan(
+      "modules:\n  pre_trainer:\n    framework: torchtitan\n    config: pre_trainer.yaml\n"
+      "    model: llama3.1_8B.yaml\n    overrides:\n      training:\n        batch_size: 2\n"
+      "      parallelism:\n        tensor_parallel_degree: 8\n",
+      "repo/examples/run.yaml", files);
+  EXPECT_THAT(plan.draft.sequence, Optional(8192));
+  EXPECT_THAT(plan.draft.micro_batch, Optional(2));
+}
+
 }  // namespace megatron_forks_test
 }  // namespace rankwright::importer

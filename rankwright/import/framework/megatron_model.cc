@@ -256,17 +256,21 @@ void read_latent(ForeignReading& r, model::Shapes& s, bool sparse) {
   s.experts = s.active_experts = s.expert_ffn = 1;
 }
 
-/// Sets the window of sliding-window attention: "(127,0)" is the token itself and 127 before it.
-/// window-attn-skip-freq gives every n-th layer full attention, or lists a 1 per layer with a
-/// window.
+/// Sets the window of sliding-window attention: "(127,0)", and "127 0" of a list, is the token
+/// itself and 127 before it. window-attn-skip-freq gives every n-th layer full attention, or lists
+/// a 1 per layer with a window.
 void read_window(ForeignReading& r, model::Shapes& s) {
   std::string text = get_word(r, "window-size");
-  std::erase_if(text, [](char c) { return c == '(' || c == ' '; });
-  const Result<i64> before = parse_count(text.substr(0, text.find(',')), 0);
+  text.erase(0, text.find_first_not_of("([ "));
+  const Result<i64> before = parse_count(text.substr(0, text.find_first_of(", ")), 0);
   if (!before) return;  // -1 is none
   s.window = *before + 1;
   s.pattern = "W";
-  const std::string skip = get_word(r, "window-attn-skip-freq");
+  std::string skip = get_word(r, "window-attn-skip-freq");
+  if (skip.find(' ') != std::string::npos && skip.find('[') == std::string::npos) {
+    std::replace(skip.begin(), skip.end(), ' ', ',');  // the words of a list
+    skip = "[" + skip + "]";
+  }
   if (skip.empty() || s.layers > model::kMaxLayers) return;
   const Result<i64> every = parse_count(skip, 1);
   if (every) {
@@ -302,11 +306,16 @@ void read_vocabulary(ForeignReading& r, model::Shapes& s) {
     if (type == name) s.vocab = size;
   if (s.vocab > 0) return;
   std::string why = "the tokenizer sets it";
-  const std::string tokenizer = get_word(r, "tokenizer-model");
+  std::string tokenizer = get_word(r, "tokenizer-model");
+  const char* flag = "--tokenizer-model";
+  if (tokenizer.empty()) {
+    tokenizer = get_word(r, "tokenizer-name-or-path");  // Megatron-DeepSpeed
+    flag = "--tokenizer-name-or-path";
+  }
   const std::string owner = lower(tokenizer.substr(tokenizer.rfind('/') + 1));
   if (const std::optional<model::Model> named = find_hub_model(owner)) {
     s.vocab = named->vocab;
-    why = fmt::format("that of {}, which --tokenizer-model names", named->name);
+    why = fmt::format("that of {}, which {} names", named->name, flag);
   }
   for (const catalog::KnownModel& known : catalog::list_known_models()) {
     if (s.vocab > 0) break;
@@ -364,8 +373,12 @@ void read_megatron_model(ForeignReading& r) {
   s.hidden = read_size(r, "hidden-size", 0);
   s.heads = read_size(r, "num-attention-heads", 0);
   if (s.layers == 0 || s.hidden == 0 || s.heads == 0) return;
+  // The decoder of examples/multimodal is the language model, which the other flags describe.
+  const bool vision = is_on(r, "disable-vision-class-token");
+  if (vision && find_path(r.root, "decoder-seq-length") != nullptr)
+    r.draft.sequence = read_whole_at(r, "decoder-seq-length", 1, kMaxSequence);
   for (const std::string_view flag : {"decoder-num-layers", "decoder-seq-length"})
-    if (find_path(r.root, flag) != nullptr)
+    if (find_path(r.root, flag) != nullptr && !vision)
       return warn(r, flag, "models with an encoder and a decoder are not estimated: pass --model");
   if (is_on(r, "is-hybrid-model"))
     return warn(r, "is-hybrid-model",

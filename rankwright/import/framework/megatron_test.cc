@@ -475,5 +475,58 @@ TEST(MegatronImport, BranchThatADefaultDecides_IsOpen) {
   EXPECT_EQ(plan.open[0].key, "parallelism.recompute");
 }
 
+// The words of a list in YAML, without its brackets.
+TEST(MegatronShapes, WindowsOfALists) {
+  const PlanFile plan = read_any_plan(
+      "num_layers: 4\nhidden_size: 1024\nnum_attention_heads: 16\nvocab_size: 1000\n"
+      "tensor_model_parallel_size: 1\nseq_length: 4096\nwindow_size: [128, 0]\n"
+      "window_attn_skip_freq: [1, 0, 1, 0]\n",
+      "args.yaml", refuse_file);
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->layer(0).attention.window, 129);
+  EXPECT_EQ(plan.draft.model->layer(1).attention.window, 0);
+}
+
+// The options that a script prints are not set, nor are those that are not given.
+TEST(MegatronScript, OptionsThatAreNotGiven_AreOff) {
+  const PlanFile plan = read_any_plan(
+      "usage () {\n  echo \" --fp8: Enables fp8\"\n  echo \" --bf16 <x>\"\n}\n"
+      "while [[ $# -gt 0 ]]; do\n  case $1 in\n    --fp8) FP8=true; shift;;\n  esac\ndone\n"
+      "ARGS=(--num-layers 2 --hidden-size 512 --num-attention-heads 8 --seq-length 128\n"
+      "  --tensor-model-parallel-size 1 --micro-batch-size 1 --global-batch-size 8)\n"
+      "if [[ $FP8 = true ]]; then\n  ARGS+=(--fp8-format hybrid)\nfi\n"
+      "CMD=\"${ARGS[@]}\"\n",
+      "submit.sh", refuse_file);
+  EXPECT_FALSE(plan.draft.matmul.has_value());
+  EXPECT_EQ(plan.draft.param_dtype, plan::Dtype::fp32);
+  for (const Diagnostic& found : plan.findings)
+    EXPECT_EQ(found.detail.find("condition"), std::string::npos) << found.detail;
+}
+
+// A file of merges is one of GPT-2's tokenizer, wherever it is.
+TEST(MegatronShapes, MergesInAnUnknownFolder) {
+  const PlanFile plan = read_any_plan(
+      "torchrun --nproc_per_node 1 --master_addr localhost $PROGRAM --num-layers 2 \\\n"
+      "  --hidden-size 2048 --num-attention-heads 16 --seq-length 1024 \\\n"
+      "  --max-position-embeddings 1024 --tensor-model-parallel-size 1 --micro-batch-size 1 \\\n"
+      "  --global-batch-size 1 --merge-file $1/merges.txt\n",
+      "run.sh", refuse_file);
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->vocab, 50257);
+  for (const Diagnostic& found : plan.findings) EXPECT_NE(found.code, "RW0618") << found.detail;
+}
+
+// The decoder of a multimodal example is the language model of the other flags.
+TEST(MegatronShapes, LanguageModelOfAMultimodalExample) {
+  const PlanFile plan = read_any_plan(
+      "torchrun --nproc_per_node 8 train.py --num-layers 32 --hidden-size 4096 \\\n"
+      "  --num-attention-heads 32 --seq-length 576 --decoder-seq-length 2048 --vocab-size 32000 "
+      "\\\n"
+      "  --tensor-model-parallel-size 4 --micro-batch-size 1 --disable-vision-class-token\n",
+      "run.sh", refuse_file);
+  EXPECT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.sequence, 2048);
+}
+
 }  // namespace megatron_test
 }  // namespace rankwright::importer

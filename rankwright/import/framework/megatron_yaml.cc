@@ -59,9 +59,12 @@ constexpr RecipeKey kRecipeKeys[] = {
     {"grad-sync-dtype", "bf16", "grad-reduce-in-bf16", "true"},
     {"gpus", "", "gpus-per-node"},
     {"max-seq-length", "", "seq-length"},
+    {"cutoff-len", "", "seq-length"},  // LLaMA-Factory, which trains with Megatron-LM too
+    {"per-device-train-batch-size", "", "micro-batch-size"},
     {"peft-scheme", "lora", "lora-rank", "32"},  // NeMo's default
     {"peft-scheme", "qlora", "lora-rank", "32"},
     {"num-moe-experts", "", "num-experts"},
+    {"megatron-amp-O2", "false", "no-megatron-amp-O2", "true"},
 };
 
 /// Maps that describe something else than the training of the model.
@@ -212,12 +215,16 @@ class YamlFlagCollector {
     return name.empty() ? "a reference" : name;
   }
 
-  /// Returns "8" for "${PRIMUS_TP:8}" and "${oc.env:TP,8}"; empty if there is no default.
+  /// Returns "8" for "${PRIMUS_TP:8}" and "${oc.env:TP,8}", and "a.yaml" for "${MODEL:a}.yaml";
+  /// empty if there is no default.
   static std::string find_default(std::string text) {
     if (text.starts_with("${oc.env:")) text = "${" + text.substr(9);
     const std::size_t mark = text.find_first_of(":,");
-    if (!text.starts_with("${") || mark == std::string::npos || !text.ends_with('}')) return {};
-    std::string value = text.substr(mark + 1, text.size() - mark - 2);
+    const std::size_t close = text.rfind('}');
+    if (!text.starts_with("${") || mark == std::string::npos || close == std::string::npos ||
+        close < mark)
+      return {};
+    std::string value = text.substr(mark + 1, close - mark - 1) + text.substr(close + 1);
     while (value.starts_with('-') || value.starts_with(' ')) value.erase(0, 1);
     return value.find('$') == std::string::npos ? value : std::string();
   }

@@ -131,8 +131,14 @@ std::string config_json(const YamlNode& map, std::string_view model_type) {
 
 /// nanotron's model_config has Hugging Face's keys and states its family by a flag.
 void read_model_config(ForeignReading& r) {
-  const YamlNode* const node = find_path(r.root, "model.model_config");
+  const YamlNode* node = find_path(r.root, "model.model_config");
   if (node == nullptr || !r.fields.expect(*node, YamlNode::Kind::map, "a map of shapes")) return;
+  // A fork for images and text has the shapes of the language model below.
+  if (const YamlNode* const text = node->find("text_config");
+      text != nullptr && text->kind == YamlNode::Kind::map) {
+    node = text;
+    report_left_out(r, *node, "model.model_config: only the language model is estimated");
+  }
   const YamlNode* const qwen = node->find("is_qwen2_config");
   const bool is_qwen = qwen != nullptr && qwen->scalar == "true";
   constexpr std::string_view kFamilies[] = {"is_llama_config", "is_qwen2_config"};

@@ -113,5 +113,19 @@ TEST(NanotronImport, WithoutAccumulator_StatesAreIn16Bits) {
   EXPECT_EQ(narrow.moment_dtype, plan::Dtype::bf16);
 }
 
+// A fork for images and text has the shapes of the language model below.
+TEST(NanotronImport, LanguageModelOfAVisionConfig) {
+  const PlanFile plan = read_any_plan(
+      "model:\n  dtype: bfloat16\n  model_config:\n    image_token_id: 5\n    text_config:\n"
+      "      hidden_size: 1024\n      intermediate_size: 4096\n      num_attention_heads: 16\n"
+      "      num_hidden_layers: 4\n      num_key_value_heads: 16\n      vocab_size: 32000\n"
+      "parallelism:\n  dp: 1\n  tp: 2\n  pp: 1\ntokens:\n  micro_batch_size: 1\n"
+      "  sequence_length: 2048\n  batch_accumulation_per_replica: 1\n",
+      "vqa.yaml", refuse_file);
+  EXPECT_FALSE(has_errors(plan.findings));
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->layers(), 4);
+}
+
 }  // namespace nanotron_test
 }  // namespace rankwright::importer

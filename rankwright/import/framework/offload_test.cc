@@ -98,7 +98,7 @@ TEST(Offload, Nvme_ReportsWhatTheEstimateDoesNotFollow) {
                     big = "\"sub_group_size\": 1e9, ";
   EXPECT_THAT(read_optimizer_offload(nvme + ", \"pipeline_read\": true"),
               HasSubstr("one after another"));
-  EXPECT_THAT(read_optimizer_offload(nvme, big), HasSubstr("sub-groups of 1e8"));
+  EXPECT_THAT(read_optimizer_offload(nvme, big), HasSubstr("sub-groups of 100,000,000"));
   EXPECT_EQ(read_optimizer_offload("\"device\": \"cpu\", \"pipeline_read\": true", big), "");
   EXPECT_THAT(read_optimizer_offload("\"device\": \"nvme\", \"nvme_path\": \"" +
                                      std::string(300, 'a') + "\""),

@@ -101,32 +101,38 @@ void inherit(YamlNode& root, const std::string& file, const FileReader& files,
   }
 }
 
-/// Returns the value that a reference names: "${a.b}" from the root, "${.b}" from the map that the
-/// reference is in. The launcher of NeMo has all of a file under `training`.
-const YamlNode* find_reference(const std::string& text, const YamlNode& root, const YamlNode& map) {
+/// Returns the value that a reference names: "${a.b}" from the root, "${.b}" from the map at
+/// `place`, which the reference is in, and "${..b}" from the map around that one. The launcher of
+/// NeMo has all of a file under `training`.
+const YamlNode* find_reference(const std::string& text, const YamlNode& root,
+                               std::vector<std::string> place) {
   if (!text.starts_with("${") || text.find('}') + 1 != text.size()) return nullptr;
   constexpr std::string_view kLauncher = "training.";
   std::string path = text.substr(2, text.size() - 3);
-  if (path.starts_with('.')) return find_path(map, path.substr(1));
+  if (path.starts_with('.')) {
+    for (path.erase(0, 1); path.starts_with('.'); path.erase(0, 1))
+      if (!place.empty()) place.pop_back();
+    for (auto map = place.rbegin(); map != place.rend(); ++map) path = *map + "." + path;
+    return find_path(root, path);
+  }
   const YamlNode* const target = find_path(root, path);
   if (target != nullptr || !path.starts_with(kLauncher)) return target;
   return find_path(root, path.substr(kLauncher.size()));
 }
 
-/// Resolves the references in `node`, which is in `map`.
-void resolve_in(YamlNode& node, const YamlNode& root, const YamlNode& map, int depth) {
+/// Resolves the references in `node`, which is in the map at `place`.
+void resolve_in(YamlNode& node, const YamlNode& root, std::vector<std::string>& place, int depth) {
   constexpr int kMaxDepth = 32, kMaxSteps = 8;
   if (depth > kMaxDepth) return;
-  for (YamlNode& item : node.items) resolve_in(item, root, map, depth + 1);
-  if (!node.entries.empty()) {
-    YamlNode scalars;  // of this map, as references may name them
-    scalars.kind = YamlNode::Kind::map;
-    for (const YamlEntry& entry : node.entries)
-      if (entry.value.kind == YamlNode::Kind::scalar) scalars.entries.push_back(entry);
-    for (YamlEntry& entry : node.entries) resolve_in(entry.value, root, scalars, depth + 1);
+  for (YamlNode& item : node.items) resolve_in(item, root, place, depth + 1);
+  for (YamlEntry& entry : node.entries) {
+    const bool map = entry.value.kind == YamlNode::Kind::map;
+    if (map) place.push_back(entry.key.scalar);
+    resolve_in(entry.value, root, place, depth + 1);
+    if (map) place.pop_back();
   }
   for (int step = 0; step < kMaxSteps && node.kind == YamlNode::Kind::scalar; ++step) {
-    const YamlNode* const target = find_reference(node.scalar, root, map);
+    const YamlNode* const target = find_reference(node.scalar, root, place);
     if (target == nullptr || target->kind != YamlNode::Kind::scalar) return;
     node.scalar = std::string(target->scalar);
   }
@@ -170,6 +176,35 @@ void add_lora_module(plan::LoraModules& modules, std::string_view name) {
     for (const FusedModule& fused : kFusedModules)
       if (name.substr(name.rfind('.') + 1) == fused.name && fused.parts.*row.field)
         modules.*row.field = true;
+  }
+}
+
+/// Merges the file that `key` of a trainer of Primus names, of primus/configs/FOLDER/FRAMEWORK,
+/// under the trainer's overrides.
+void inherit_primus_file(YamlNode& trainer, std::string_view folder, std::string_view key,
+                         const std::string& file, const FileReader& files) {
+  constexpr int kMaxFolders = 8;
+  const YamlNode* const framework = trainer.find("framework");
+  const YamlNode* const named = trainer.find(key);
+  if (framework == nullptr || named == nullptr) return;
+  std::string name = named->scalar;  // "${PRIMUS_MODEL:llama2_7B}.yaml" names a default
+  if (const std::size_t colon = name.find(':'); name.starts_with("${") && colon < name.size())
+    name = name.substr(colon + 1, name.find('}') - colon - 1) + ".yaml";
+  if (name.find_first_of("/$") != std::string::npos) return;
+  const YamlNode place = *named;
+  std::string path = fmt::format("primus/configs/{}/{}/{}", folder, framework->scalar, name);
+  for (int i = 0; i < kMaxFolders; ++i, path = "../" + path) {
+    const std::string there = beside(file, path);
+    const Result<std::string> text = files(there);
+    if (!text) continue;
+    Diagnostics ignored;
+    Result<YamlNode> base = read_python_yaml(*text, there, ignored);
+    if (!base) return;
+    inherit(*base, there, files, ignored, 0);
+    move_to(*base, place);
+    for (YamlEntry& entry : trainer.entries)
+      if (entry.key.scalar == "overrides") merge_under(entry.value, *base);
+    return;
   }
 }
 
@@ -329,7 +364,8 @@ void fill_packed_micro_batch(ForeignReading& r, i64 tokens, const YamlNode& node
 
 void resolve_references(YamlNode& root) {
   const YamlNode values = root;
-  resolve_in(root, values, values, 0);
+  std::vector<std::string> place;
+  resolve_in(root, values, place, 0);
 }
 
 void inherit_defaults(YamlNode& root, const std::string& file, const FileReader& files,
@@ -338,35 +374,17 @@ void inherit_defaults(YamlNode& root, const std::string& file, const FileReader&
 }
 
 void inherit_primus_model(YamlNode& root, const std::string& file, const FileReader& files) {
-  constexpr int kMaxFolders = 8;
   YamlNode* node = nullptr;
   for (YamlEntry& modules : root.entries)
     if (modules.key.scalar == "modules")
       for (YamlEntry& entry : modules.value.entries)
         if (node == nullptr && entry.key.scalar.ends_with("_trainer")) node = &entry.value;
   if (node == nullptr) return;
+  inherit_primus_file(*node, "models", "model", file, files);
   const YamlNode* const framework = node->find("framework");
-  const YamlNode* const named = node->find("model");
-  if (framework == nullptr || named == nullptr) return;
-  std::string model = named->scalar;  // "${PRIMUS_MODEL:llama2_7B}.yaml" names a default
-  if (const std::size_t colon = model.find(':'); model.starts_with("${") && colon < model.size())
-    model = model.substr(colon + 1, model.find('}') - colon - 1) + ".yaml";
-  if (model.find_first_of("/$") != std::string::npos) return;
-  const YamlNode place = *named;
-  std::string path = fmt::format("primus/configs/models/{}/{}", framework->scalar, model);
-  for (int i = 0; i < kMaxFolders; ++i, path = "../" + path) {
-    const std::string there = beside(file, path);
-    const Result<std::string> text = files(there);
-    if (!text) continue;
-    Diagnostics ignored;
-    Result<YamlNode> base = read_python_yaml(*text, there, ignored);
-    if (!base) return;
-    inherit(*base, there, files, ignored, 0);
-    move_to(*base, place);
-    for (YamlEntry& entry : node->entries)
-      if (entry.key.scalar == "overrides") merge_under(entry.value, *base);
-    return;
-  }
+  // Those of Megatron-LM state every default of the program as well.
+  if (framework != nullptr && framework->scalar == "torchtitan")
+    inherit_primus_file(*node, "modules", "config", file, files);
 }
 
 void read_optimizer_class(ForeignReading& r, const YamlNode& node) {

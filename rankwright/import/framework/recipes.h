@@ -50,6 +50,14 @@ void read_moment_dtype(ForeignReading& r, const YamlNode& node);
 /// Another one is reported. Defined with the readers of fine-tuning.
 void read_trainer_method(ForeignReading& r, const YamlNode& node);
 
+/// The keys of fine-tuning tools, and the reader of a tree that has them at its root. Defined with
+/// the readers of fine-tuning.
+std::span<const ForeignKey> fine_tuning_keys();
+void read_fine_tuning_tree(ForeignReading& reading, PlanFile& plan);
+/// As above, for launch scripts with the flags of Hugging Face's Trainer.
+bool claims_trainer_script(std::string_view file, std::string_view text);
+void read_trainer_script(PlanFile& plan, const FileReader& files);
+
 /// Doubles the batches of a file that counts pairs of preference optimization: a pair is two
 /// sequences.
 void count_pairs_twice(Draft& draft);

@@ -47,9 +47,12 @@ void assume_vocabulary(ForeignReading& r, i64 vocab) {
 
 // GPT-NeoX.
 
+/// The autotuner chooses one of a list of stages.
 void read_neox_zero(ForeignReading& r, const YamlNode& node) {
   constexpr Word<int> kWords[] = {{"0", 0}, {"1", 1}, {"2", 2}, {"3", 3}};
-  r.draft.zero = parse_word(r, node, kWords);
+  const bool list = node.kind == YamlNode::Kind::sequence && !node.items.empty();
+  r.draft.zero = parse_word(r, list ? node.items.back() : node, kWords);
+  if (list) report_left_out(r, node, "the tuner chooses a stage: estimated with the last one");
 }
 
 /// 0 stages are one stage without the pipeline's engine.
@@ -111,6 +114,7 @@ constexpr ForeignKey kNeoxKeys[] = {
     {"fp16.fp16", "job.param_dtype"},
     {"bf16.enabled", "job.param_dtype"},
     {"checkpoint_activations", "parallelism.recompute", read_full_recompute},
+    {"partition_activations", ""},
     {"data_types.grad_accum_dtype", "job.grad_dtype"},
     {"optimizer.type", "job.optimizer", read_neox_optimizer},
 };
@@ -138,8 +142,8 @@ void fill_neox_model(ForeignReading& r) {
                            "attention_config: layers without attention are unknown here: "
                            "pass --model");
   const std::string activation = lower(word_at(r, "activation"));
-  const bool gated =
-      word_at(r, "mlp_type") == "llama" || activation == "swiglu" || activation == "geglu";
+  const bool gated = word_at(r, "mlp_type") == "llama" || word_at(r, "mlp_type") == "gated" ||
+                     activation == "swiglu" || activation == "geglu";
   const std::string norm = word_at(r, "norm");
   const bool learned = word_at(r, "pos_emb").empty() || word_at(r, "pos_emb") == "learned";
   if (s.kv_heads == 0) s.kv_heads = s.heads;
@@ -176,9 +180,15 @@ void fill_neox(ForeignReading& r) {
   d.grad_dtype =
       word_at(r, "data_types.grad_accum_dtype") == "fp32" ? plan::Dtype::fp32 : d.param_dtype;
   if (!d.zero) d.zero = 0;
+  // The optimizer of bf16 without ZeRO shards its states over the data ranks
+  // (deepspeed/runtime/bf16_optimizer.py).
+  if (d.zero == 0 && d.param_dtype == plan::Dtype::bf16) d.zero = 1;
   if (!d.recompute) d.recompute = plan::Recompute::none;
   if (!d.sequence_parallel || d.tp.value_or(1) == 1) d.sequence_parallel = false;
   if (!d.accumulation && !d.global_batch && d.micro_batch) d.accumulation = 1;
+  if (d.tp > 1 && d.recompute == plan::Recompute::full && is_on_at_path(r, "partition_activations"))
+    report_left_out(r, *find_path(r.root, "partition_activations"),
+                    "partition_activations: estimated with whole activations on every TP rank");
   if (!d.optimizer) d.optimizer = plan::Optimizer::adam;
   d.order = mesh::kDefaultOrder;
   d.framework = find_software("megatron-deepspeed");
@@ -225,6 +235,7 @@ constexpr ForeignKey kFoundryKeys[] = {
     {"model.attn_config.kv_n_heads", "model", shape<&model::Shapes::kv_heads>},
     {"model.expansion_ratio", "model"},
     {"model.ffn_config", "model"},
+    {"model.intermediate_size", "model"},
     {"optimizer.name", "job.optimizer", read_composer_optimizer},
     {"max_seq_len", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
     {"global_train_batch_size", "job.global_batch", whole<&Draft::global_batch, plan::kMaxBatch>},
@@ -250,9 +261,12 @@ void fill_foundry(ForeignReading& r) {
             read_whole_at(r, "model.ffn_config.ffn_hidden_size", 1, kMaxCount))
       s.ffn = *width;
     if (word_at(r, "model.ffn_config.ffn_type") == "mptglu") s.gated = true;
+    // MPT has no key of this name: it is that of Llama's layers, which Composer also trains.
+    const std::optional<i64> width = read_whole_at(r, "model.intermediate_size", 1, kMaxCount);
+    if (width) s.ffn = *width;
     if (s.kv_heads == 0) s.kv_heads = s.heads;
     if (s.vocab == 0) assume_vocabulary(r, 50368);
-    build_shapes(r, "mpt", "model.d_model");
+    build_shapes(r, width ? "llama" : "mpt", "model.d_model");
   }
   const bool sharded = find_path(r.root, "fsdp_config") != nullptr;
   if (!d.zero) d.zero = sharded ? 3 : 0;
@@ -305,6 +319,7 @@ constexpr ForeignKey kMaxtextKeys[] = {
     {"head_dim", "model", shape<&model::Shapes::head_dim>},
     {"vocab_size", "model", shape<&model::Shapes::vocab>},
     {"num_experts", "model"},
+    {"decoder_block", "model"},
     {"mlp_activations", "model"},
     {"logits_via_embedding", "model"},
     {"max_target_length", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
@@ -378,11 +393,19 @@ void fill_maxtext(ForeignReading& r) {
     if (s.kv_heads == 0) s.kv_heads = s.heads;
     if (s.vocab == 0) s.vocab = 32000;
     s.tied = is_on_at_path(r, "logits_via_embedding");
+    // One of its layers is a local and a global one of Gemma 2.
+    if (word_at(r, "decoder_block") == "gemma2" && s.layers <= model::kMaxLayers) s.layers *= 2;
     // One activation is that of a layer of two matrices, two are those of a gated one.
     const YamlNode* const activations = find_path(r.root, "mlp_activations");
     if (activations != nullptr && activations->items.size() == 1) s.gated = false;
-    if (!(read_whole_at(r, "num_experts", 1, kMaxCount) > 1))
-      build_shapes(r, "llama", "base_emb_dim");
+    const i64 experts = read_whole_at(r, "num_experts", 1, kMaxCount).value_or(1);
+    const bool mixtral = word_at(r, "decoder_block") == "mixtral";
+    if (experts > 1 && mixtral) {
+      s.experts = experts;
+      s.active_experts = read_whole_at(r, "num_experts_per_tok", 1, experts).value_or(1);
+      s.expert_ffn = read_whole_at(r, "base_moe_mlp_dim", 1, kMaxCount).value_or(s.ffn);
+    }
+    if (experts == 1 || mixtral) build_shapes(r, mixtral ? "mixtral" : "llama", "base_emb_dim");
   }
   if (!d.param_dtype) d.param_dtype = plan::Dtype::bf16;
   d.grad_dtype = word_at(r, "grad_dtype") == "bfloat16" ? plan::Dtype::bf16 : plan::Dtype::fp32;
@@ -397,6 +420,20 @@ void fill_maxtext(ForeignReading& r) {
   read_device_batch(r);
 }
 
+/// Returns the devices of the axes that are not -1, the rest.
+std::optional<i64> count_stated_devices(ForeignReading& r) {
+  std::optional<i64> devices = 1;
+  for (const char* const level : {"ici", "dcn"})
+    for (const char* const axis :
+         {"data", "fsdp", "tensor", "tensor_sequence", "pipeline", "context", "expert"}) {
+      const std::string path = fmt::format("{}_{}_parallelism", level, axis);
+      if (word_at(r, path) == "-1") continue;
+      devices = product({*devices, read_whole_at(r, path, 1, kMaxDegree).value_or(1)});
+      if (!devices || *devices > cluster::kMaxDevices) return std::nullopt;
+    }
+  return devices;
+}
+
 bool has_any(std::string_view text, std::initializer_list<std::string_view> marks) {
   return std::any_of(marks.begin(), marks.end(), [&](std::string_view mark) {
     return text.find(mark) != std::string_view::npos;
@@ -406,7 +443,7 @@ bool has_any(std::string_view text, std::initializer_list<std::string_view> mark
 }  // namespace
 
 bool claims_gpt_neox(std::string_view file, std::string_view text) {
-  return is_yaml_file(file) &&
+  return (is_yaml_file(file) || file.ends_with(".json")) &&
          has_any(text, {"pipe_parallel_size", "pipe-parallel-size", "model-parallel-size\""}) &&
          !has_any(text, {"pipeline_model_parallel_size"});
 }
@@ -461,6 +498,8 @@ void read_maxtext(PlanFile& plan, const FileReader& files) {
     fields.under("model", *model, [&] { read_named_model(reading, *model); });
   read_foreign(reading, kMaxtextKeys, plan);
   fill_maxtext(reading);
+  if (const std::optional<i64> devices = count_stated_devices(reading); devices > 1)
+    plan.usual_world = devices;
   plan.ignored_keys.clear();  // data, checkpoints and logging
   plan.keys = fields.keys();
 }

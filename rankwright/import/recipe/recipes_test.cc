@@ -698,5 +698,163 @@ TEST(Verl, FolderOfTheUser_IsNotReported) {
   EXPECT_THAT(notes, testing::Not(testing::HasSubstr("DATA")));
 }
 
+// "${.a.b}" is relative to the map that the reference is in, "${..a}" to the one around it.
+TEST(References, AreRelativeToTheirMap) {
+  const PlanFile plan = read(
+      "model:\n  tensor_model_parallel_size: 2\n  encoder_seq_length: 1024\n"
+      "  global_batch_size: ${.data.train_ds.size}\n  micro_batch_size: 2\n"
+      "  data:\n    train_ds:\n      size: 64\n      max_seq_length: ${..longest}\n"
+      "    longest: 2048\n",
+      "conf.yaml");
+  EXPECT_TRUE(plan.findings.empty()) << plan.findings[0].detail;
+  EXPECT_THAT(plan.draft.global_batch, Optional(64));
+  EXPECT_THAT(plan.draft.sequence, Optional(2048));
+}
+
+TEST(NemoYaml, ReadsAModelByItsName_AndReportsWideWeights) {
+  const PlanFile plan = read(
+      "trainer:\n  precision: bf16\nmodel:\n  name_or_path: mistralai/Mixtral-8x7B-v0.1\n"
+      "  tensor_model_parallel_size: 4\n  pipeline_model_parallel_size: 4\n"
+      "  megatron_amp_O2: False\n",
+      "conf.yaml");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "mixtral-8x7b");
+  ASSERT_EQ(plan.findings.size(), 1u);
+  EXPECT_EQ(plan.findings[0].code, "RW0601");
+  EXPECT_TRUE(read("model:\n  tensor_model_parallel_size: 4\n  megatron_amp_O2: True\n", "c.yaml")
+                  .findings.empty());
+}
+
+// A layer of MaxText's Gemma 2 is a local and a global one.
+TEST(Maxtext, LayersOfGemma2AreTwo) {
+  const PlanFile plan = read(
+      "base_emb_dim: 2304\nbase_num_query_heads: 8\nbase_num_kv_heads: 4\nbase_mlp_dim: 9216\n"
+      "base_num_decoder_layers: 13\nhead_dim: 256\nmlp_activations: [\"gelu\",\"linear\"]\n"
+      "vocab_size: 256128\ndecoder_block: \"gemma2\"\nlogits_via_embedding: True\n",
+      "gemma2-2b.yml");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->layers(), 26);
+}
+
+TEST(GptNeox, ReadsJson_AndAListOfStages) {
+  const PlanFile plan = read(
+      "{\"pipe-parallel-size\": 1, \"model-parallel-size\": 8, \"num-layers\": 32,\n"
+      " \"hidden-size\": 4096, \"num-attention-heads\": 32, \"seq-length\": 2048,\n"
+      " \"train_micro_batch_size_per_gpu\": 1, \"zero_optimization\": {\"stage\": [0, 1, 2, 3]}}",
+      "tune.json");
+  EXPECT_EQ(plan.format->name, "gpt-neox");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.draft.tp, Optional(8));
+  ASSERT_TRUE(plan.draft.model.has_value());
+}
+
+// Other models of Composer than MPT state the width of Llama's gated layers.
+TEST(LlmFoundry, WidthOfGatedLayers) {
+  const PlanFile plan = read(
+      "max_seq_len: 4096\nmodel:\n  name: mosaic_llama2_7b\n  d_model: 4096\n  n_heads: 32\n"
+      "  n_layers: 32\n  intermediate_size: 11008\n  vocab_size: 32000\n"
+      "global_train_batch_size: 32\ndevice_train_microbatch_size: 8\nfsdp_config: {}\n"
+      "max_duration: 800ba\n",
+      "7b.yaml");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  // 32 layers of 4 x 4096^2 + 3 x 4096 x 11008, an embedding and a head of 4096 x 32000
+  EXPECT_NEAR(model::count_parameters(*plan.draft.model).total(), 6.738e9, 0.01e9);
+}
+
+// A recipe that restates some shapes of the model that it names has the others too.
+TEST(Primus, RestatedShapes_AreThoseOfTheModel) {
+  const PlanFile plan = read(
+      "modules:\n  pre_trainer:\n    framework: megatron\n"
+      "    model: ${PRIMUS_MODEL:gpt_oss_20B}.yaml\n    overrides:\n      num_layers: 24\n"
+      "      hidden_size: 2880\n      ffn_hidden_size: 2880\n      num_attention_heads: 64\n"
+      "      num_query_groups: 8\n      num_experts: 32\n      moe_ffn_hidden_size: 2880\n"
+      "      moe_router_topk: 4\n      window_size: [128, 0]\n"
+      "      window_attn_skip_freq: [1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, "
+      "1, "
+      "0, 1, 0]\n      tensor_model_parallel_size: 1\n      seq_length: 8192\n",
+      "pretrain.yaml");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "gpt-oss-20b");
+  for (const Diagnostic& found : plan.findings) EXPECT_NE(found.code, "RW0601") << found.detail;
+}
+
+TEST(Verl, GradientsReducedIn16Bits_AreReported) {
+  const PlanFile plan = read(
+      "python3 -m verl.trainer.main_ppo data.max_prompt_length=1024 \\\n"
+      "  actor_rollout_ref.model.path=Qwen/Qwen3-8B trainer.nnodes=1 trainer.n_gpus_per_node=8 \\\n"
+      "  +actor_rollout_ref.actor.fsdp_config.mixed_precision.reduce_dtype=bf16\n",
+      "run.sh");
+  EXPECT_THAT(plan.findings, Contains(Field(&Diagnostic::code, "RW0601")));
+}
+
+// LLaMA-Factory has its own keys beside Megatron-LM's.
+TEST(MegatronYaml, ReadsTheKeysOfLlamaFactory) {
+  const PlanFile plan = read(
+      "model_name_or_path: Qwen/Qwen2.5-7B\nstage: sft\nfinetuning_type: full\n"
+      "cutoff_len: 4096\nper_device_train_batch_size: 1\ngradient_accumulation_steps: 2\n"
+      "bf16: true\ntensor_model_parallel_size: 4\npipeline_model_parallel_size: 2\n",
+      "qwen.yaml");
+  EXPECT_THAT(plan.draft.sequence, Optional(4096));
+  EXPECT_THAT(plan.draft.micro_batch, Optional(1));
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "qwen2.5-7b");
+}
+
+TEST(NemoYaml, MomentsIn16Bits) {
+  const PlanFile plan = read(
+      "model:\n  tensor_model_parallel_size: 4\noptimizer:\n  use_precision_aware_optimizer: true\n"
+      "  exp_avg_dtype: torch.bfloat16\n  exp_avg_sq_dtype: torch.bfloat16\n",
+      "conf.yaml");
+  EXPECT_THAT(plan.draft.moment_dtype, Optional(plan::Dtype::bf16));
+}
+
+// Other trainers of reinforcement learning have a strategy per role: none of them is the file's.
+TEST(MegatronYaml, StrategiesOfRoles_AreNotRead) {
+  const PlanFile plan = read(
+      "actor_train:\n  strategy_args:\n    strategy_config:\n      tensor_model_parallel_size: 1\n"
+      "      expert_model_parallel_size: 8\nnum_gpus_per_node: 16\n",
+      "rlvr.yaml");
+  EXPECT_NE(plan.format->name, "megatron");
+}
+
+// An axis of -1 leaves the number of devices open; the others divide it.
+TEST(Maxtext, ReadsExpertsOfMixtral_AndTheStatedDevices) {
+  PlanFile plan = read(
+      "base_emb_dim: 6144\nbase_num_query_heads: 48\nbase_num_kv_heads: 8\nbase_mlp_dim: 32768\n"
+      "base_moe_mlp_dim: 32768\nbase_num_decoder_layers: 64\nhead_dim: 128\n"
+      "mlp_activations: [\"silu\",\"linear\"]\nvocab_size: 131072\nnum_experts: 8\n"
+      "num_experts_per_tok: 2\ndecoder_block: \"mixtral\"\ndcn_data_parallelism: -1\n"
+      "dcn_fsdp_parallelism: 4\nici_expert_parallelism: 8\nper_device_batch_size: 11\n"
+      "max_target_length: 8192\n",
+      "grok-1.yml");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  // 64 layers of 8 x 3 x 6144 x 32768 + 2 x 6144 x (6144 + 1024), and 2 x 6144 x 131072
+  EXPECT_NEAR(model::count_parameters(*plan.draft.model).total(), 316.5e9, 0.5e9);
+  assume_world(plan);
+  EXPECT_THAT(plan.draft.world, Optional(32));
+}
+
+TEST(GptNeox, GatedLayers_AndStatesOfBf16) {
+  const std::string text =
+      "num_layers: 32\nhidden_size: 4096\nnum_attention_heads: 32\nseq_length: 2048\n"
+      "pipe_parallel_size: 1\nmlp_type: gated\nmlp_multiple_of: 256\nactivation: silu\n";
+  const PlanFile plan = read(text + "bf16: {enabled: true}\n", "a.yml");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->layer(0).ffn.width, 11008);
+  EXPECT_THAT(plan.draft.zero, Optional(1));
+  EXPECT_THAT(read(text + "fp16: {enabled: true}\n", "a.yml").draft.zero, Optional(0));
+}
+
+// TP ranks keep a part each of the activations between layers.
+TEST(GptNeox, PartitionedActivations_AreReported) {
+  const std::string text =
+      "num_layers: 32\nhidden_size: 4096\nnum_attention_heads: 32\nseq_length: 2048\n"
+      "pipe_parallel_size: 1\nvocab_size: 50304\ncheckpoint_activations: true\n"
+      "partition_activations: true\n";
+  EXPECT_TRUE(read(text, "a.yml").findings.empty());
+  EXPECT_THAT(read(text + "model_parallel_size: 2\n", "a.yml").findings,
+              Contains(Field(&Diagnostic::code, "RW0601")));
+}
+
 }  // namespace recipes_test
 }  // namespace rankwright::importer

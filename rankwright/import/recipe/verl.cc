@@ -31,6 +31,11 @@ void read_model_dtype(ForeignReading& r, const YamlNode& node) {
                   "model_dtype: optimizer states are kept in bfloat16, and estimated in fp32");
 }
 
+void read_reduce_dtype(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar.find("32") == std::string::npos)
+    report_left_out(r, node, "reduce_dtype: gradients are estimated as reduced in fp32");
+}
+
 constexpr const char* kTransformer =
     "actor_rollout_ref.actor.megatron.override_transformer_config.";
 
@@ -85,6 +90,7 @@ constexpr ForeignKey kVerlKeys[] = {
     {"actor_rollout_ref.actor.fsdp_config.offload_policy", "parallelism.offload.parameters",
      read_offload_all},
     {"actor_rollout_ref.actor.fsdp_config.model_dtype", "job.grad_dtype", read_model_dtype},
+    {"actor_rollout_ref.actor.fsdp_config.mixed_precision.reduce_dtype", "", read_reduce_dtype},
     {"actor_rollout_ref.actor.strategy", ""},
     {"actor_rollout_ref.model.enable_gradient_checkpointing", "parallelism.recompute",
      read_full_recompute},

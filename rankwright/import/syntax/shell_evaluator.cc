@@ -338,6 +338,7 @@ void Expander::expand_dollar(WordBuilder& out, bool split) {
     charge(end - at_);
     const std::string_view command =
         text_.substr(at_ + 2, end - at_ - std::min<std::size_t>(3, end - at_));
+    if (command.starts_with("expr ")) return expand_expr(out, end);
     at_ = end;
     // Files that the script sources are named relative to it; those of a sourced file are not.
     const std::string folder = base_ == 0 ? find_script_folder(command) : std::string();
@@ -445,6 +446,17 @@ std::string Expander::substitute_names(const Text& expression, std::string& unkn
   return out;
 }
 
+/// Evaluates `$(expr 16 / $n)`, which ends before `end`.
+void Expander::expand_expr(WordBuilder& out, std::size_t end) {
+  const std::size_t from = at();
+  skip(std::string_view("$(expr ").size());
+  Text body;
+  int parentheses = 0;
+  if (expand_until(body, ')', parentheses)) return put_arithmetic(out, body, from);
+  at_ = end;
+  put_unknown(out, "a command's output", from);
+}
+
 bool Expander::expand_arithmetic(WordBuilder& out) {
   const std::size_t before = at_, from = at();
   skip(3);
@@ -455,6 +467,11 @@ bool Expander::expand_arithmetic(WordBuilder& out) {
     return false;
   }
   skip(1);
+  put_arithmetic(out, body, from);
+  return true;
+}
+
+void Expander::put_arithmetic(WordBuilder& out, const Text& body, std::size_t from) {
   std::string unknown;
   std::uint16_t origin = 0;
   const std::string expression = substitute_names(body, unknown, origin);
@@ -462,11 +479,10 @@ bool Expander::expand_arithmetic(WordBuilder& out) {
   i64 value = 0;
   if (!unknown.empty() || !evaluate_arithmetic(expression, value)) {
     put_unknown(out, unknown.empty() ? "an expression" : unknown, from);
-    return true;
+    return;
   }
   for (const char c : std::to_string(value)) out.open.add(c, from, origin);
   out.begun = true;
-  return true;
 }
 
 ShellWord Expander::finish_word(const Text& text) const {

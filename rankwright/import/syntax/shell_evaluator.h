@@ -107,11 +107,13 @@ class Expander {
   void charge(std::size_t work);
 
  private:
-  bool expand_quoted(WordBuilder& out);                        // at a '"'
-  bool expand_single_quoted(WordBuilder& out);                 // at a '\''
-  void expand_dollar(WordBuilder& out, bool split);            // at a '$'
-  bool expand_braced(WordBuilder& out, bool split);            // at "${"
-  bool expand_arithmetic(WordBuilder& out);                    // at "$(("
+  bool expand_quoted(WordBuilder& out);              // at a '"'
+  bool expand_single_quoted(WordBuilder& out);       // at a '\''
+  void expand_dollar(WordBuilder& out, bool split);  // at a '$'
+  bool expand_braced(WordBuilder& out, bool split);  // at "${"
+  bool expand_arithmetic(WordBuilder& out);
+  void expand_expr(WordBuilder& out, std::size_t end);  // at "$(expr "
+  void put_arithmetic(WordBuilder& out, const Text& body, std::size_t from);
   bool expand_until(Text& out, char close, int& parentheses);  // up to `close`
   void put(WordBuilder& out, const Text& value, bool split, std::size_t from, std::size_t to);
   void put_variable(WordBuilder& out, const std::string& name, bool all, bool split,

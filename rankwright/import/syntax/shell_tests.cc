@@ -146,6 +146,8 @@ Truth evaluate_test(const std::vector<ShellWord>& words) {
   if (words.size() == 1) return to_truth(!words[0].text.empty());
   if (words.size() == 2 && words[0].text == "-z") return to_truth(words[1].text.empty());
   if (words.size() == 2 && words[0].text == "-n") return to_truth(!words[1].text.empty());
+  if (words.size() == 2 && (words[0].text == "=" || words[0].text == "=="))
+    return compare("", words[0].text, words[1].text);  // the left side was an empty variable
   if (words.size() == 3) return compare(words[0].text, words[1].text, words[2].text);
   return Truth::unknown;
 }

@@ -37,6 +37,7 @@ struct Branch {
   std::size_t effects = 0;
   std::optional<ShellWord> subject{};  // of a case
   bool loop = false;                   // a `while` or `for`
+  bool options = false;                // a loop over the script's arguments, which has none
 };
 
 /// A function of the script: where its body begins.
@@ -332,6 +333,8 @@ bool ShellEvaluator::read_keyword(std::string_view word) {
     // The condition of a `while` decides; an unknown one is false. A `for` runs once.
     const bool loop = condition_ && !branches_.empty() && branches_.back().loop;
     condition_ = false;
+    const bool arguments = last_ == Truth::unknown && (unknown_ == "#" || unknown_ == "1");
+    if (loop && arguments && active()) branches_.back().options = true;
     if (loop) take(last_ == Truth::no || last_ == Truth::unknown ? Truth::no : Truth::yes);
   } else if (word == "done") {
     if (!branches_.empty() && branches_.back().loop) close_branch();
@@ -462,6 +465,10 @@ void ShellEvaluator::assign() {
     words_.expand_word(items, false);
     items.end();
   }
+  // An option that is not given leaves its variable as it is: empty, if nothing else sets it.
+  const bool option = std::any_of(branches_.begin(), branches_.end(),
+                                  [](const Branch& branch) { return branch.options; });
+  if (option && !active() && words_.find(name) == nullptr) words_.set(name, {{Text{}}});
   if (!active()) return;
   ++effects_;
   std::vector<ShellWord> flags;

@@ -1,0 +1,134 @@
+// Reads launch scripts with the flags of Hugging Face's Trainer: those of ms-swift and
+// LLaMA-Factory, and of training programs that take the Trainer's arguments. The flags are the keys
+// of fine_tuning.cc; what a tool does without a flag is added to them.
+#include <algorithm>
+
+#include "rankwright/import/framework/recipes.h"
+#include "rankwright/import/framework/script_report.h"
+#include "rankwright/import/plan/plan_format.h"
+
+namespace rankwright::importer {
+namespace {
+
+/// The value of a key that a tool has if a script states none of up to four keys.
+struct TrainerDefault {
+  std::string_view key, value;
+  std::string_view stated[4]{};
+};
+
+constexpr TrainerDefault kTunerDefaults[] = {
+    {"train_type", "lora", {"train_type", "tuner_type", "sft_type"}},
+    {"gradient_checkpointing", "true", {"gradient_checkpointing"}},
+    {"bf16", "true", {"bf16", "fp16", "torch_dtype", "dtype"}},
+    {"per_device_train_batch_size", "1", {"per_device_train_batch_size", "micro_batch_size"}},
+};
+constexpr TrainerDefault kFactoryDefaults[] = {
+    {"finetuning_type", "lora", {"finetuning_type"}},
+    {"per_device_train_batch_size", "8", {"per_device_train_batch_size"}},
+};
+constexpr TrainerDefault kTrainerDefaults[] = {
+    {"per_device_train_batch_size", "8", {"per_device_train_batch_size"}},
+};
+
+/// A tool is recognized by a command of its own.
+struct TrainerTool {
+  std::string_view command;  // empty: any
+  std::span<const TrainerDefault> defaults;
+  bool one_dtype = false;  // it computes in the format that it loads the weights in
+};
+constexpr TrainerTool kTools[] = {
+    {"swift sft", kTunerDefaults, true},
+    {"swift pt", kTunerDefaults, true},
+    {"swift rlhf", kTunerDefaults, true},
+    {"llm_sft.py", kTunerDefaults, true},
+    {"llamafactory-cli", kFactoryDefaults},
+    {"train_bash.py", kFactoryDefaults},
+    {"", kTrainerDefaults},
+};
+
+bool has_key(const MegatronFlags& flags, std::string_view key) {
+  return flags.map.find(key) != nullptr ||
+         std::any_of(flags.unknown.begin(), flags.unknown.end(),
+                     [&](const auto& one) { return one.flag == key; });
+}
+
+void add_key(MegatronFlags& flags, std::string_view key, std::string_view value) {
+  YamlNode node;
+  node.kind = YamlNode::Kind::scalar;
+  YamlEntry entry{node, node};
+  entry.key.scalar = key;
+  entry.value.scalar = value;
+  flags.map.entries.push_back(std::move(entry));
+}
+
+void add_defaults(MegatronFlags& flags, std::string_view text) {
+  const auto tool = std::find_if(std::begin(kTools), std::end(kTools), [&](const TrainerTool& one) {
+    return text.find(one.command) != std::string_view::npos;
+  });
+  // Generation has degrees of its own.
+  std::erase_if(flags.map.entries,
+                [](const YamlEntry& entry) { return entry.key.scalar == "tensor_parallel_size"; });
+  for (const TrainerDefault& row : tool->defaults)
+    if (std::none_of(std::begin(row.stated), std::end(row.stated),
+                     [&](std::string_view key) { return !key.empty() && has_key(flags, key); }))
+      add_key(flags, row.key, row.value);
+  // FSDP with settings in a file that is not known.
+  if (has_key(flags, "fsdp") && flags.map.find("fsdp") == nullptr)
+    add_key(flags, "fsdp", "full_shard");
+  if (!has_key(flags, "gradient_accumulation_steps"))
+    add_key(flags, "gradient_accumulation_steps", "1");
+  if (!tool->one_dtype || has_key(flags, "bf16") || has_key(flags, "fp16")) return;
+  for (const char* const key : {"torch_dtype", "dtype"})
+    if (const YamlNode* const node = flags.map.find(key)) {
+      const bool half = node->scalar == "float16" || node->scalar == "fp16";
+      const bool wide = node->scalar.find("32") != std::string::npos;
+      return add_key(flags, half ? "fp16" : "bf16", wide ? "false" : "true");
+    }
+}
+
+/// GRPO's sequence is a prompt, whose limit is the length, and an answer.
+void add_answer(ForeignReading& r) {
+  Draft& d = r.draft;
+  const bool prompt = find_path(r.root, "max_length") != nullptr;
+  const std::optional<i64> answer = read_whole_at(r, "max_completion_length", 1, kMaxSequence / 2);
+  if (d.method != plan::Method::grpo || !prompt || !answer || !d.sequence) return;
+  if (*d.sequence <= kMaxSequence / 2) *d.sequence += *answer;
+}
+
+void use_underscores(std::string& name) { std::replace(name.begin(), name.end(), '-', '_'); }
+
+}  // namespace
+
+bool claims_trainer_script(std::string_view file, std::string_view text) {
+  constexpr std::string_view kMarks[] = {"--per_device_train_batch_size",
+                                         "--per-device-train-batch-size", "swift sft", "swift pt",
+                                         "swift rlhf"};
+  return is_script_file(file) &&
+         std::any_of(std::begin(kMarks), std::end(kMarks), [&](std::string_view mark) {
+           return text.find(mark) != std::string_view::npos;
+         });
+}
+
+void read_trainer_script(PlanFile& plan, const FileReader& files) {
+  ShellInput input = with_usual_folders(plan.variables);
+  input.file = plan.name;
+  input.files = files;
+  MegatronFlags flags = read_megatron_flags(plan.text, input);
+  forget_usual_folders(flags);
+  for (YamlEntry& entry : flags.map.entries) use_underscores(entry.key.scalar);
+  for (MegatronFlags::Unknown& one : flags.unknown) use_underscores(one.flag);
+  for (MegatronFlags::Default& one : flags.defaults) use_underscores(one.flag);
+  if (flags.map.entries.empty()) return;  // nothing is stated
+  add_defaults(flags, plan.text);
+  FieldReader fields(plan.name, plan.findings);
+  ForeignReading reading{fields, plan.draft, flags.map, files};
+  reading.dashes = "--";
+  read_fine_tuning_tree(reading, plan);
+  add_answer(reading);
+  if (!plan.draft.shape && !plan.draft.world)
+    read_node_shape(reading, "nodes", "gpus_per_node", 1, std::nullopt, &flags, &plan);
+  report_script_values(reading, flags, fine_tuning_keys(), plan);
+  plan.keys = fields.keys();
+}
+
+}  // namespace rankwright::importer
