@@ -513,6 +513,8 @@ void LayerTime::recompute(const plan::Plan& plan) {
           : plan.recompute == plan::Recompute::full      ? forward
           : plan.recompute == plan::Recompute::selective ? selective_time(*this, plan.modules)
                                                          : Pass{};
+  // The schedule that overlaps exchanges pairs one forward with one backward, not this one.
+  again.ep = {.exposed = again.ep.total()};
 }
 
 Pass& Pass::operator+=(const Pass& other) {

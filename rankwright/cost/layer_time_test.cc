@@ -625,6 +625,24 @@ TEST(LayerTime, OverlapHidesNoMoreExchangeThanThereIsComputation) {
   EXPECT_GT(t.forward.ep.exposed, t.forward.ep.overlapped);
 }
 
+TEST(LayerTime, ExchangesOfARecomputedForward_AreExposed) {
+  // One forward is scheduled beside one backward; nothing is left to run beside the second forward.
+  rankwright::plan::TrainingConfig config = sparse({.dp = 16, .ep = 16});
+  config.plan.overlap.ep = true;
+  const auto again = [&](plan::Recompute recompute, plan::RecomputeModules modules) {
+    config.plan.recompute = recompute;
+    config.plan.modules = modules;
+    return time_of(config, sample::sparse_layer(), catalog::get_calibration());
+  };
+  for (const LayerTime& t :
+       {again(plan::Recompute::full, {}),
+        again(plan::Recompute::selective, {.core_attn = false, .moe = true})}) {
+    EXPECT_GT(t.forward.ep.overlapped, Seconds{});
+    EXPECT_EQ(t.again.ep.exposed, t.forward.ep.total());
+    EXPECT_EQ(t.again.ep.overlapped, Seconds{});
+  }
+}
+
 TEST(LayerTime, DelayedWeightGradientsHideMoreOfTheDispatchBackward) {
   // The experts compute much longer than attention, and an exchange takes a fifth longer than their
   // forward: undelayed, the dispatch's backward outlasts it.

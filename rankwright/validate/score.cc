@@ -91,6 +91,7 @@ Sweep score_sweep(std::string name, const std::vector<const ScoredRun*>& rows) {
   }
   return {.family = rows.front()->run->family,
           .name = std::move(name),
+          .sparse = rows.front()->run->sparse,
           .rows = rows.size(),
           .spearman = spearman(a, b),
           .regret = pick->run->measured / best->run->measured - 1,
@@ -107,16 +108,19 @@ void add_sweeps(Score& score, const std::vector<const ScoredRun*>& rows) {
            " x " + std::to_string(run.config.job.sequence)]
         .push_back(row);
   }
-  std::vector<double> regrets, correlations;
+  std::vector<double> regrets, sparse_regrets, correlations;
   for (const auto& [name, members] : sweeps) {
     std::set<std::string> layouts;
     for (const ScoredRun* row : members) layouts.insert(row->run->layout);
     if (layouts.size() < kMinLayouts) continue;
     score.sweeps.push_back(score_sweep(name, members));
-    regrets.push_back(score.sweeps.back().regret);
-    correlations.push_back(score.sweeps.back().spearman);
+    const Sweep& sweep = score.sweeps.back();
+    regrets.push_back(sweep.regret);
+    if (sweep.sparse) sparse_regrets.push_back(sweep.regret);
+    correlations.push_back(sweep.spearman);
   }
   score.mean_regret = mean(regrets);
+  score.mean_sparse_regret = mean(sparse_regrets);
   score.mean_spearman = mean(correlations);
 }
 
@@ -244,7 +248,7 @@ void add_models(Score& score, const std::vector<const ScoredRun*>& rows) {
 }
 
 void add_memory(Score& score, const std::vector<ScoredRun>& rows) {
-  std::vector<Error> all, allocated, reserved, dense, sparse;
+  std::vector<Error> all, allocated, reserved, dense, sparse, eight_bits;
   std::map<std::string, std::vector<Error>> families;
   for (const ScoredRun& row : rows) {
     if (row.memory.value <= 0 || row.run->measured_memory.value <= 0) continue;
@@ -252,10 +256,13 @@ void add_memory(Score& score, const std::vector<ScoredRun>& rows) {
     all.push_back(error);
     (row.run->memory_figure == MemoryFigure::allocated ? allocated : reserved).push_back(error);
     (row.run->sparse ? sparse : dense).push_back(error);
+    const plan::Matmul format = row.config->job.matmul;
+    if (format == plan::Matmul::fp8 || format == plan::Matmul::mxfp8) eight_bits.push_back(error);
     families[row.run->family].push_back(error);
   }
   score.memory_dense = compute_error_stats("dense", dense);
   score.memory_sparse = compute_error_stats("MoE", sparse);
+  score.memory_eight_bits = compute_error_stats("8-bit matmuls", eight_bits);
   score.memory = compute_error_stats("all", all);
   score.allocated = compute_error_stats("allocated", allocated);
   score.reserved = compute_error_stats("reserved", reserved);

@@ -34,6 +34,7 @@ struct ScoredRun {
 /// The score of rows that differ only in their layout.
 struct Sweep {
   std::string family{}, name{};
+  bool sparse = false;
   std::size_t rows = 0;
   double spearman = 0;
   double regret = 0;  // measured time of our pick relative to the fastest row, minus 1
@@ -81,13 +82,15 @@ struct Score {
   PredictorComparison calculon{};
   PredictorComparison baseline{};  // a constant MFU per device and precision, from the other rows
   ErrorStats memory_dense{}, memory_sparse{};
+  ErrorStats memory_eight_bits{};                // rows with matmuls in 8 bits
   ErrorStats memory{}, allocated{}, reserved{};  // a driver's figure counts as reserved
   std::vector<ErrorStats> memory_families{};
   std::vector<Slowdown> slowdowns{};
   std::vector<Effect> effects{};  // filled in by score_effects()
   std::vector<Sweep> sweeps{};
   double mean_regret = 0, mean_spearman = 0;
-  std::vector<Sweep> models{};  // vTrain's multi-node rows, by model
+  double mean_sparse_regret = 0;  // over the sweeps of MoE models
+  std::vector<Sweep> models{};    // vTrain's multi-node rows, by model
   double mean_model_spearman = 0;
 };
 

@@ -57,10 +57,13 @@ ordered_json make_pairs_json(const validate::PairErrors& e) {
 }
 
 ordered_json make_memory_json(const validate::Score& s) {
-  ordered_json json = {
-      {"all", make_errors_json(s.memory)},        {"dense", make_errors_json(s.memory_dense)},
-      {"moe", make_errors_json(s.memory_sparse)}, {"allocated", make_errors_json(s.allocated)},
-      {"reserved", make_errors_json(s.reserved)}, {"families", ordered_json::array()}};
+  ordered_json json = {{"all", make_errors_json(s.memory)},
+                       {"dense", make_errors_json(s.memory_dense)},
+                       {"moe", make_errors_json(s.memory_sparse)},
+                       {"eight_bits", make_errors_json(s.memory_eight_bits)},
+                       {"allocated", make_errors_json(s.allocated)},
+                       {"reserved", make_errors_json(s.reserved)},
+                       {"families", ordered_json::array()}};
   for (const validate::ErrorStats& f : s.memory_families) {
     ordered_json one = {{"family", f.name}};
     one.update(make_errors_json(f));
@@ -164,6 +167,7 @@ std::string make_validation_json(const validate::Validation& v,
        {{"dense", make_pairs_json(s.dense_pairs)}, {"moe", make_pairs_json(s.sparse_pairs)}}},
       {"memory", make_memory_json(s)},
       {"mean_regret", 100 * s.mean_regret},
+      {"mean_moe_regret", 100 * s.mean_sparse_regret},
       {"mean_spearman", s.mean_spearman},
       {"mean_model_spearman", s.mean_model_spearman},
       {"effects", make_effects_json(s.effects)},

@@ -65,10 +65,14 @@ std::string write_heading(const validate::Validation& v, const planner::Validati
 
 std::string describe_sweep(const validate::Score& s) {
   std::string text = fmt::format(
-      "{} of layouts: the predicted best is {} slower than the measured best on average; rank "
-      "correlation (Spearman) {:.3f}",
-      plural(i64(s.sweeps.size()), "sweep", "sweeps"), format_exact_percent(s.mean_regret),
-      s.mean_spearman);
+      "{} of layouts: the predicted best is {} slower than the measured best on average",
+      plural(i64(s.sweeps.size()), "sweep", "sweeps"), format_exact_percent(s.mean_regret));
+  const auto sparse = std::count_if(s.sweeps.begin(), s.sweeps.end(),
+                                    [](const validate::Sweep& one) { return one.sparse; });
+  if (sparse > 0 && sparse < i64(s.sweeps.size()))
+    text += fmt::format(", of the {} with experts {}", sparse,
+                        format_exact_percent(s.mean_sparse_regret));
+  text += fmt::format("; rank correlation (Spearman) {:.3f}", s.mean_spearman);
   if (!s.models.empty())
     text +=
         fmt::format(", {:.3f} over the models of vTrain's multi-node runs", s.mean_model_spearman);
@@ -118,6 +122,7 @@ std::string write_totals(const validate::Validation& v, const Paint& paint) {
     add_errors(memory, "dense", s.memory_dense);
     add_errors(memory, "MoE", s.memory_sparse);
   }
+  if (s.memory_eight_bits.rows > 0) add_errors(memory, "8-bit matmuls", s.memory_eight_bits);
   add_errors(memory, "allocated", s.allocated);
   add_errors(memory, "reserved", s.reserved);
   if (!memory.rows.empty()) out += "\n" + memory.text(paint);
