@@ -5,7 +5,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/import/framework/deepspeed.h"
-#include "rankwright/import/framework/foreign.h"
+#include "rankwright/import/framework/recipes.h"
 #include "rankwright/import/plan/plan_format.h"
 #include "rankwright/import/syntax/json_tree.h"
 
@@ -83,6 +83,49 @@ constexpr ForeignKey kAccelerateKeys[] = {
     {"megatron_lm_config", ""},
     {"fp8_config", "", nullptr, false, "the library's default scaling is assumed"},
 };
+
+/// An option of `accelerate launch`, and the place of its value in a config.
+struct LaunchOption {
+  std::string_view flag;
+  std::string_view path;
+  std::string_view value{};  // that a switch stands for
+};
+constexpr LaunchOption kLaunchOptions[] = {
+    {"num_processes", "num_processes"},
+    {"num_machines", "num_machines"},
+    {"mixed_precision", "mixed_precision"},
+    {"use_deepspeed", "distributed_type", "DEEPSPEED"},
+    {"use_fsdp", "distributed_type", "FSDP"},
+    {"zero_stage", "deepspeed_config.zero_stage"},
+    {"deepspeed_config_file", "deepspeed_config.deepspeed_config_file"},
+    {"offload_optimizer_device", "deepspeed_config.offload_optimizer_device"},
+    {"offload_param_device", "deepspeed_config.offload_param_device"},
+    {"fsdp_sharding_strategy", "fsdp_config.fsdp_sharding_strategy"},
+    {"fsdp_reshard_after_forward", "fsdp_config.fsdp_reshard_after_forward"},
+    {"fsdp_offload_params", "fsdp_config.fsdp_offload_params"},
+};
+
+/// Sets the value at "a" or "a.b" of a tree.
+void set_path(YamlNode& root, std::string_view path, const YamlNode& value) {
+  YamlNode* map = &root;
+  const std::size_t dot = path.find('.');
+  const auto find_or_add = [&](YamlNode& in, std::string_view name) -> YamlNode& {
+    for (YamlEntry& entry : in.entries)
+      if (entry.key.scalar == name) return entry.value;
+    YamlEntry entry{value, {}};
+    entry.key.scalar = name;
+    entry.value.line = value.line;
+    entry.value.column = value.column;
+    in.entries.push_back(std::move(entry));
+    return in.entries.back().value;
+  };
+  if (dot != std::string_view::npos) {
+    map = &find_or_add(root, path.substr(0, dot));
+    map->kind = YamlNode::Kind::map;
+    path.remove_prefix(dot + 1);
+  }
+  find_or_add(*map, path) = value;
+}
 
 std::optional<i64> degree(ForeignReading& r, std::string_view name) {
   return read_whole_at(r, fmt::format("parallelism_config.parallelism_config_{}", name), 1,
@@ -206,20 +249,9 @@ void read_mesh(ForeignReading& r) {
   if (replicas > 1 && draft.zero > 0) draft.replicas = replicas;
 }
 
-}  // namespace
-
-bool claims_accelerate(std::string_view file, std::string_view text) {
-  return (file.ends_with(".yaml") || file.ends_with(".yml") || file == "-") &&
-         text.find("distributed_type:") != std::string_view::npos;
-}
-
-void read_accelerate(PlanFile& plan, const FileReader& files) {
-  const Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
-  if (!root) return plan.findings.push_back(root.error());
-  FieldReader fields(plan.name, plan.findings);
-  ForeignReading reading{fields, plan.draft, *root, files};
-  reading.known = &KnownKeys::find("accelerate");
-  Draft& draft = plan.draft;
+/// Fills the draft from a config of accelerate, and records locations in `plan`.
+void read_accelerate_tree(ForeignReading& reading, PlanFile& plan) {
+  Draft& draft = reading.draft;
   read_foreign(reading, kAccelerateKeys, plan);
   const i64 machines = read_whole_at(reading, "num_machines", 1, cluster::kMaxDevices).value_or(1);
   read_machines(reading, machines);
@@ -233,7 +265,65 @@ void read_accelerate(PlanFile& plan, const FileReader& files) {
   read_precision(reading);
   read_mesh(reading);
   draft.order = mesh::kDefaultOrder;  // its mesh (dp_replicate, dp_shard, cp, tp), row-major
+}
+
+}  // namespace
+
+bool claims_accelerate(std::string_view file, std::string_view text) {
+  return (file.ends_with(".yaml") || file.ends_with(".yml") || file == "-") &&
+         text.find("distributed_type:") != std::string_view::npos;
+}
+
+void read_accelerate(PlanFile& plan, const FileReader& files) {
+  const Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
+  if (!root) return plan.findings.push_back(root.error());
+  FieldReader fields(plan.name, plan.findings);
+  ForeignReading reading{fields, plan.draft, *root, files};
+  reading.known = &KnownKeys::find("accelerate");
+  read_accelerate_tree(reading, plan);
   plan.keys = fields.keys();
+}
+
+std::optional<Draft> read_accelerate_launch(const YamlNode& flags, const FileReader& files,
+                                            PlanFile& plan) {
+  YamlNode root;
+  root.kind = YamlNode::Kind::map;
+  const YamlNode* const config = flags.find("config_file");
+  const Result<std::string> text =
+      config == nullptr ? refuse_file("") : read_named_file(files, plan.name, config->scalar);
+  Diagnostics ignored;
+  if (const Result<YamlNode> read = text ? read_python_yaml(*text, config->scalar, ignored)
+                                         : Result<YamlNode>(fail(text.error())))
+    root = *read;
+  const bool unread = config != nullptr && root.entries.empty();
+  bool stated = !root.entries.empty();
+  for (const LaunchOption& option : kLaunchOptions)
+    if (const YamlNode* const node = flags.find(option.flag); node != nullptr && !is_off(*node)) {
+      YamlNode value = *node;
+      if (!option.value.empty()) value.scalar = option.value;
+      set_path(root, option.path, value);
+      stated = true;
+    }
+  if (!stated && !unread) return std::nullopt;
+  PlanFile launched;
+  launched.name = text ? config->scalar : plan.name;
+  FieldReader fields(launched.name, launched.findings);
+  ForeignReading reading{fields, launched.draft, root, files};
+  const bool by_name = unread && follow_deepspeed_config(reading, *config, launched);
+  if (unread && !by_name) {
+    constexpr const char* kHint = "put accelerate's config beside the script";
+    plan.open.push_back({"parallelism.zero_stage", "no ZeRO", kHint});
+    plan.findings.push_back({.code = "RW0615",
+                             .severity = Severity::note,
+                             .message = "assumed a value that the file does not give",
+                             .detail = fmt::format("how states are sharded: {} cannot be read",
+                                                   make_excerpt(config->scalar)),
+                             .hint = kHint,
+                             .where = location(*config, plan.name)});
+  }
+  if (!by_name && stated) read_accelerate_tree(reading, launched);
+  plan.findings.insert(plan.findings.end(), launched.findings.begin(), launched.findings.end());
+  return launched.draft;
 }
 
 std::string spell_accelerate(const Edit& edit) {

@@ -201,6 +201,10 @@ void read_dtypes(ForeignReading& r) {
     r.draft.param_dtype = plan::Dtype::fp16;
   else if (bf16 && fp16)
     r.draft.param_dtype = plan::Dtype::fp32;
+  // The program decides on fp16 ("auto"), but bf16 is off.
+  else if (const YamlNode* const off = find_path(r.root, "bf16.enabled");
+           off != nullptr && is_off(*off) && find_path(r.root, "fp16.enabled") != nullptr)
+    r.draft.param_dtype = plan::Dtype::fp16;
   if (!r.draft.grad_dtype) r.draft.grad_dtype = r.draft.param_dtype;
 }
 
@@ -213,21 +217,6 @@ void read_deepspeed_batch(ForeignReading& r) {
   const bool batch = find_path(r.root, "train_batch_size") != nullptr;
   if (!open && !draft.accumulation && micro != batch && (draft.micro_batch || draft.global_batch))
     draft.accumulation = 1;
-}
-
-/// Reads the file that `file` names: relative to its folder, to the current one, or to a folder
-/// above it, as programs are mostly started from the root of a repository.
-Result<std::string> read_named_file(const FileReader& files, const std::string& file,
-                                    const std::string& name) {
-  constexpr int kMaxFolders = 8;
-  Result<std::string> first = files(beside(file, name));
-  if (first || name.starts_with('/')) return first;
-  std::string path = name;
-  for (int i = 0; i < kMaxFolders; ++i) {
-    if (Result<std::string> text = files(i == 0 ? name : beside(file, path))) return text;
-    path = "../" + path;
-  }
-  return first;
 }
 
 /// The settings that the name of a DeepSpeed config states.

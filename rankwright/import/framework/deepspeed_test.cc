@@ -110,5 +110,14 @@ TEST(DeepspeedImport, ListOfStages_IsReported) {
   EXPECT_EQ(plan.draft.zero, 2);
 }
 
+TEST(DeepSpeed, FormatThatIsNotBf16_IsTakenAsFp16) {
+  EXPECT_THAT(read(R"({"fp16": {"enabled": "auto"}, "bf16": {"enabled": false},
+    "zero_optimization": {"stage": 2}})")
+                  .draft.param_dtype,
+              testing::Optional(plan::Dtype::fp16));
+  EXPECT_FALSE(read(R"({"fp16": {"enabled": "auto"}, "zero_optimization": {"stage": 2}})")
+                   .draft.param_dtype.has_value());
+}
+
 }  // namespace deepspeed_test
 }  // namespace rankwright::importer

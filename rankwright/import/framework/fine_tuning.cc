@@ -78,7 +78,8 @@ void read_offload_activations(ForeignReading& r, const YamlNode& node) {
 
 /// The keys that turn on adapters.
 constexpr const char* kAdapterKeys[] = {"finetuning_type", "adapter",  "use_peft", "train_type",
-                                        "tuner_type",      "sft_type", "use_lora", "lora_enable"};
+                                        "tuner_type",      "sft_type", "use_lora", "lora_enable",
+                                        "qlora",           "q_lora",   "lora"};
 
 /// Keys of tools that adapt all linear layers unless told otherwise.
 constexpr const char* kAllLinearKeys[] = {"finetuning_type", "train_type", "tuner_type",
@@ -108,6 +109,13 @@ void read_adapter(ForeignReading& r, const YamlNode& node) {
              .hint = "rankwright plan --model NAME --lora 16"});
 }
 
+/// Reads a switch of QLoRA.
+void read_qlora(ForeignReading& r, const YamlNode& node) {
+  if (is_off(node)) return;
+  r.draft.base_dtype = plan::BaseDtype::nf4;
+  read_adapter(r, node);
+}
+
 /// Reads the bits of frozen weights.
 void read_quantization_bit(ForeignReading& r, const YamlNode& node) {
   if (node.scalar == "4") r.draft.base_dtype = plan::BaseDtype::nf4;
@@ -127,6 +135,13 @@ void finish_adapter(ForeignReading& r) {
         return is_on_at(r.root, key) && word != "full" && word != kFreeze;
       });
   if (!adapted) {
+    const bool decided =
+        std::any_of(std::begin(kAdapterKeys), std::end(kAdapterKeys),
+                    [&](const char* key) { return find_path(r.root, key) != nullptr; });
+    for (const char* const key : {"lora_r", "lora_rank"})
+      if (const YamlNode* const rank = find_path(r.root, key); rank != nullptr && !decided)
+        report_left_out(r, *rank,
+                        "no setting turns adapters on: all parameters are estimated as trained");
     draft.lora_rank.reset();
     draft.lora_modules.reset();
     draft.base_dtype.reset();
@@ -194,10 +209,26 @@ void read_compile(ForeignReading& r, const YamlNode& node) { r.draft.compile = !
 void read_sync(ForeignReading& r, const YamlNode& node) { r.draft.sync_each_batch = !is_off(node); }
 
 /// Reinforcement learning trains on a prompt and its completion.
-void read_prompt_and_completion(ForeignReading& r) {
+void read_prompt_and_completion(ForeignReading& r, PlanFile& plan) {
   const std::optional<i64> prompt = read_whole_at(r, "max_prompt_length", 1, kMaxSequence / 2);
   const std::optional<i64> answer = read_whole_at(r, "max_completion_length", 1, kMaxSequence / 2);
-  if (answer && !r.draft.sequence) r.draft.sequence = *answer + prompt.value_or(512);
+  if (!answer || r.draft.sequence) return;
+  constexpr i64 kUsualPrompt = 512;  // of TRL, before it removed the limit of prompts
+  const std::optional<i64> both = read_whole_at(r, "vllm_max_model_length", 1, kMaxSequence);
+  if (both && !prompt && *both >= *answer) {
+    r.draft.sequence = both;
+    return;
+  }
+  r.draft.sequence = *answer + prompt.value_or(kUsualPrompt);
+  if (prompt) return;
+  constexpr const char* kHint = "--seq N";
+  const std::string assumed = fmt::format("prompts of {} tokens", kUsualPrompt);
+  plan.open.push_back({"job.sequence", assumed, kHint});
+  r.fields.report(r.root, {.code = "RW0615",
+                           .severity = Severity::note,
+                           .message = "assumed a value that the file does not give",
+                           .detail = assumed,
+                           .hint = kHint});
 }
 
 /// The methods that LLaMA-Factory (`stage`) and axolotl (`rl`) name, and TRL's losses on pairs.
@@ -352,6 +383,9 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"lora_target", "job.lora_modules", read_lora_targets},
     {"lora_target_modules", "job.lora_modules", read_lora_targets},
     {"lora_target_linear", "job.lora_modules", read_lora_linear},
+    {"lora", "job.lora_rank", read_adapter},
+    {"qlora", "job.lora_rank", read_qlora},
+    {"q_lora", "job.lora_rank", read_qlora},
     {"load_in_4bit", "job.base_dtype", read_quantized<plan::BaseDtype::nf4>},
     {"load_in_8bit", "job.base_dtype", read_quantized<plan::BaseDtype::int8>},
     {"quantization_bit", "job.base_dtype", read_quantization_bit},
@@ -388,6 +422,7 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"torch_dtype", "job.master_dtype"},
     {"dtype", "job.master_dtype"},
     {"gradient_checkpointing", "parallelism.recompute", read_trainer_recompute},
+    {"gradient_checkpointing_enable", "parallelism.recompute", read_trainer_recompute},
     {"activation_offloading", "parallelism.offload.activations", read_offload_activations},
     {"disable_gradient_checkpointing", "parallelism.recompute"},
     {"optim", "job.optimizer", read_trainer_optimizer},
@@ -422,8 +457,9 @@ constexpr ForeignKey kFineTuningKeys[] = {
      read_sync},
     {"max_prompt_length", "job.sequence"},
     {"max_completion_length", "job.sequence"},
+    {"vllm_max_model_length", "job.sequence"},
     {"beta", "job.ref_model"},
-    {"use_vllm", "", nullptr, false, "generation, which shares the GPUs, is not estimated"},
+    {"use_vllm", "", nullptr, false, "generation, which may share the GPUs, is not estimated"},
     {"use_unsloth", "", nullptr, false, "estimated without Unsloth's kernels"},
     {"use_galore", "", nullptr, false, "estimated with Adam's states"},
     {"use_badam", "", nullptr, false, "estimated with Adam's states"},
@@ -472,6 +508,27 @@ void read_fsdp_settings(ForeignReading& r) {
     if (is_on_at(r.root, path)) r.draft.recompute = plan::Recompute::full;
 }
 
+/// Takes what a launcher states. The program's own settings override it.
+void take_launched(Draft& d, const Draft& launched) {
+  const auto take = [&](auto member) {
+    if (!(d.*member)) d.*member = launched.*member;
+  };
+  d.zero = launched.zero.value_or(0);
+  d.replicas = launched.replicas;
+  d.overlap_grad = launched.overlap_grad;
+  take(&Draft::recompute);
+  take(&Draft::param_dtype);
+  take(&Draft::offload_optimizer);
+  take(&Draft::offload_parameters);
+  take(&Draft::cp);
+  take(&Draft::tp);
+  take(&Draft::accumulation);
+  if (!d.shape && launched.shape)
+    d.shape = launched.shape;
+  else if (!d.shape)
+    take(&Draft::world);
+}
+
 void read_data_degrees(ForeignReading& r) {
   const std::optional<i64> shards = read_whole_at(r, "dp_shard_size", 1, kMaxDegree);
   const std::optional<i64> replicas = read_whole_at(r, "dp_replicate_size", 1, kMaxDegree);
@@ -486,7 +543,7 @@ void read_trainer_precision(ForeignReading& r) {
     r.draft.param_dtype = plan::Dtype::bf16;
   else if (is_on_at(r.root, "fp16"))
     r.draft.param_dtype = plan::Dtype::fp16;
-  else
+  else if (!r.draft.param_dtype)  // the launcher may have one
     return;
   r.draft.grad_dtype = r.draft.zero > 0 ? r.draft.param_dtype : plan::Dtype::fp32;
 }
@@ -523,7 +580,8 @@ bool claims_fine_tuning(std::string_view file, std::string_view text) {
 
 std::span<const ForeignKey> fine_tuning_keys() { return kFineTuningKeys; }
 
-void read_fine_tuning_tree(ForeignReading& reading, PlanFile& plan) {
+void read_fine_tuning_tree(ForeignReading& reading, PlanFile& plan,
+                           const std::optional<Draft>& launched) {
   const YamlNode& root = reading.root;
   Draft& draft = plan.draft;
   // LLaMA-Factory recomputes unless told not to.
@@ -543,11 +601,13 @@ void read_fine_tuning_tree(ForeignReading& reading, PlanFile& plan) {
   else if (is_on_at(root, "fsdp") || is_on_at(root, "fsdp_config") ||
            is_on_at(root, "dp_shard_size"))
     read_fsdp_settings(reading);
+  else if (launched)
+    take_launched(draft, *launched);
   else  // accelerate's config, another file, may name them
     plan.open.push_back({"parallelism.zero_stage", "no ZeRO", "set zero_stage in a plan file"});
   read_data_degrees(reading);
   read_trainer_precision(reading);
-  read_prompt_and_completion(reading);
+  read_prompt_and_completion(reading, plan);
   finish_adapter(reading);
   finish_16bit_weights(reading);
   finish_freeze(reading);

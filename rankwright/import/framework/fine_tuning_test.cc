@@ -398,5 +398,112 @@ TEST(TrainerScript, UnknownFileOfFsdp_IsFullSharding) {
   EXPECT_EQ(plan.findings[0].code, "RW0614");
 }
 
+const std::string kTrl =
+    "train.py --model_name_or_path Qwen/Qwen2.5-7B --per_device_train_batch_size 4 "
+    "--max_seq_length 2048 ";
+
+TEST(AccelerateLaunch, ConfigThatItNames_IsRead) {
+  const FileReader files = [](const std::string& path) -> Result<std::string> {
+    if (path != "z3.yaml") return refuse_file(path);
+    return "distributed_type: DEEPSPEED\ndeepspeed_config: {zero_stage: 3}\n"
+           "mixed_precision: bf16\nnum_machines: 2\nnum_processes: 16\n";
+  };
+  const std::string script = "accelerate launch --config_file z3.yaml ";
+  const PlanFile plan = read_any_plan(script + kTrl + "\n", "scripts/run.sh", files);
+  EXPECT_THAT(plan.draft.zero, Optional(3));
+  EXPECT_THAT(plan.draft.param_dtype, Optional(plan::Dtype::bf16));
+  ASSERT_TRUE(plan.draft.shape.has_value());
+  EXPECT_EQ(plan.draft.shape->nodes, 2);
+  EXPECT_EQ(plan.draft.shape->gpus, 8);
+  // Options override the config.
+  const PlanFile four =
+      read_any_plan(script + "--num_machines 1 --num_processes 4 " + kTrl + "\n", "run.sh", files);
+  EXPECT_THAT(four.draft.zero, Optional(3));
+  EXPECT_EQ(four.draft.shape->gpus, 4);
+  // A name may state the stage.
+  const PlanFile named = read_any_plan(
+      "accelerate launch --config_file a/zero2.yaml " + kTrl + "\n", "run.sh", refuse_file);
+  EXPECT_THAT(named.draft.zero, Optional(2));
+  const PlanFile unknown = read_any_plan("accelerate launch --config_file a/b.yaml " + kTrl + "\n",
+                                         "run.sh", refuse_file);
+  EXPECT_THAT(unknown.draft.zero, Optional(0));
+  EXPECT_EQ(unknown.findings[0].code, "RW0615");
+}
+
+TEST(AccelerateLaunch, OptionsAreRead) {
+  const auto draft = [](const std::string& options) {
+    return read_any_plan("accelerate  launch " + options + " " + kTrl + "\n", "run.sh", refuse_file)
+        .draft;
+  };
+  EXPECT_THAT(draft("--use_deepspeed --zero_stage 3 --num_processes 4").zero, Optional(3));
+  EXPECT_THAT(draft("--use_deepspeed --zero_stage 3 --num_processes 4").world, Optional(4));
+  const Draft fsdp = draft("--use_fsdp --fsdp_sharding_strategy FULL_SHARD --mixed_precision bf16");
+  EXPECT_THAT(fsdp.zero, Optional(3));
+  EXPECT_THAT(fsdp.param_dtype, Optional(plan::Dtype::bf16));
+  EXPECT_THAT(fsdp.grad_dtype, Optional(plan::Dtype::bf16));
+  EXPECT_THAT(draft("--num_processes 2").zero, Optional(0));
+}
+
+// open-r1 and others: a launcher's config, and the program's settings in another file.
+TEST(AccelerateLaunch, SettingsOfTheProgramInAFile_AreRead) {
+  const FileReader files = [](const std::string& path) -> Result<std::string> {
+    if (path != "sft.yaml") return refuse_file(path);
+    return "model_name_or_path: Qwen/Qwen2.5-7B\nper_device_train_batch_size: 16\n"
+           "max_length: 8192\nbf16: true\n";
+  };
+  const PlanFile plan = read_any_plan(
+      "accelerate launch --use_deepspeed --zero_stage 2 --num_processes 8 sft.py --config sft.yaml "
+      "--per_device_train_batch_size 4\n",
+      "run.sh", files);
+  EXPECT_THAT(plan.draft.zero, Optional(2));
+  EXPECT_THAT(plan.draft.micro_batch, Optional(4));  // the script overrides the file
+  EXPECT_THAT(plan.draft.sequence, Optional(8192));
+  ASSERT_TRUE(plan.draft.model.has_value());
+}
+
+TEST(TrainerScript, VisibleGpus_DetermineTheRanks) {
+  const auto shape = [](const std::string& text) {
+    return read_any_plan(text + kTrl + "\n", "run.sh", refuse_file).draft.shape;
+  };
+  ASSERT_TRUE(shape("CUDA_VISIBLE_DEVICES=7 python ").has_value());
+  EXPECT_EQ(shape("CUDA_VISIBLE_DEVICES=7 python ")->gpus, 1);
+  EXPECT_FALSE(shape("CUDA_VISIBLE_DEVICES=0,1 python ").has_value());  // as the program likes
+  EXPECT_EQ(shape("export CUDA_VISIBLE_DEVICES=0,1,2\naccelerate launch ")->gpus, 3);
+  EXPECT_FALSE(shape("CUDA_VISIBLE_DEVICES=$GPUS python ").has_value());
+  EXPECT_EQ(shape("CUDA_VISIBLE_DEVICES=0,1 torchrun --nproc_per_node 2 ")->gpus, 2);
+  const PlanFile swift = read_any_plan(
+      "CUDA_VISIBLE_DEVICES=0,1 swift sft --model Qwen/Qwen2.5-7B-Instruct --max_length 2048\n",
+      "run.sh", refuse_file);
+  ASSERT_TRUE(swift.draft.shape.has_value());
+  EXPECT_EQ(swift.draft.shape->gpus, 1);  // one process, and a model spread over both
+}
+
+TEST(TrainerScript, SwitchesOfQlora_AndARankWithoutASwitch) {
+  const auto plan = [](const std::string& flags) {
+    return read_any_plan("torchrun --nproc_per_node 4 " + kTrl + flags + "\n", "run.sh",
+                         refuse_file);
+  };
+  const Draft qlora = plan("--qlora --lora_r 16").draft;
+  EXPECT_THAT(qlora.lora_rank, Optional(16));
+  EXPECT_THAT(qlora.base_dtype, Optional(plan::BaseDtype::nf4));
+  EXPECT_THAT(plan("--use_lora --q_lora").draft.base_dtype, Optional(plan::BaseDtype::nf4));
+  const PlanFile off = plan("--lora_r 16");
+  EXPECT_FALSE(off.draft.lora_rank.has_value());
+  ASSERT_FALSE(off.findings.empty());
+  EXPECT_EQ(off.findings[0].code, "RW0601");
+}
+
+// Completions of GRPO: TRL removed the limit of prompts, and vLLM's length bounds both.
+TEST(FineTuning, LengthOfPromptAndCompletion) {
+  const std::string text =
+      "model_name_or_path: Qwen/Qwen3-0.6B\nbf16: true\nper_device_train_batch_size: 8\n"
+      "max_completion_length: 4096\n";
+  EXPECT_THAT(read(text + "vllm_max_model_length: 12096\n").draft.sequence, Optional(12096));
+  EXPECT_THAT(read(text + "max_prompt_length: 1024\n").draft.sequence, Optional(5120));
+  const PlanFile open = read(text);
+  EXPECT_THAT(open.draft.sequence, Optional(4608));
+  EXPECT_FALSE(open.open.empty());
+}
+
 }  // namespace fine_tuning_test
 }  // namespace rankwright::importer

@@ -183,6 +183,7 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"seq-length", "job.sequence", whole<&Draft::sequence, kMaxSequence>, true},
     {"bf16", "job.param_dtype"},
     {"fp16", "job.param_dtype"},
+    {"fp32", "job.param_dtype"},  // of recipes
     {"grad-reduce-in-bf16", "job.grad_dtype"},
     {"main-grads-dtype", "job.grad_dtype"},
     {"megatron-fsdp-main-grads-dtype", "job.grad_dtype"},
@@ -207,6 +208,7 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"moe-latent-size", "", nullptr, false, "experts are estimated as wide as the layer"},
     {"torch-fsdp2-no-reshard-after-forward", "parallelism.zero_stage"},
     {"DDP-impl", "software.attention"},  // before 2023
+    {"data-impl", "software.attention"},
     {"distribute-saved-activations", "", nullptr, false, kAsStated},
     {"cpu-offloading-num-layers", "", nullptr, false, "activations are counted on the GPU"},
     {"fine-grained-activation-offloading", "", nullptr, false,
@@ -266,6 +268,10 @@ bool is_read(std::string_view flag) {
          std::any_of(std::begin(kMegatronKeys), std::end(kMegatronKeys),
                      [&](const ForeignKey& row) { return row.path == flag; });
 }
+
+/// Flags that later versions of Megatron-LM do not have.
+constexpr std::string_view kOldFlags[] = {"DDP-impl", "data-impl", "checkpoint-activations",
+                                          "activations-checkpoint-method"};
 
 void fill_world(ForeignReading& r) {
   constexpr i64 kMaxGpus = 4096;  // per node
@@ -401,7 +407,7 @@ void fill_numbers(ForeignReading& r, bool by_recipe) {
         recipe != nullptr && recipe->scalar == "mxfp8" ? plan::Matmul::mxfp8 : plan::Matmul::fp8;
   if (find_path(r.root, "fp4-format") != nullptr) d.matmul = plan::Matmul::fp4;
   if (!d.optimizer) d.optimizer = plan::Optimizer::adam;
-  if (by_recipe && !bf16 && !fp16) {  // recipes name it elsewhere
+  if (by_recipe && !bf16 && !fp16 && !is_on(r, "fp32")) {  // recipes name it elsewhere
     d.param_dtype.reset();
     d.grad_dtype.reset();
     if (is_on(r, "grad-reduce-in-bf16")) d.grad_dtype = plan::Dtype::bf16;
@@ -431,7 +437,11 @@ void fill_in_flags(ForeignReading& r, bool by_recipe) {
   // have 16-bit formats only.
   const YamlNode* const layers = find_path(r.root, "transformer-impl");
   const bool local = layers != nullptr && layers->scalar == "local";
-  const bool old = find_path(r.root, "DDP-impl") != nullptr;
+  // So do programs of before 2023, which have these flags, unless they are told otherwise.
+  const bool old = layers == nullptr && std::any_of(std::begin(kOldFlags), std::end(kOldFlags),
+                                                    [&](std::string_view flag) {
+                                                      return find_path(r.root, flag) != nullptr;
+                                                    });
   if ((local || old || d.param_dtype == plan::Dtype::fp32) && !d.attention)
     d.attention = plan::AttentionKernel::unfused;
 }
@@ -452,6 +462,12 @@ void fill_batch(ForeignReading& r, const MegatronFlags& flags) {
   if (!r.draft.global_batch && !r.draft.accumulation && !unknown) r.draft.accumulation = 1;
 }
 
+/// Returns whether a file states neither that a switch is on nor that it is off.
+bool is_open(const MegatronFlags& flags, std::string_view name) {
+  return flags.map.find(name) == nullptr &&
+         std::find(flags.off.begin(), flags.off.end(), name) == flags.off.end();
+}
+
 bool is_yaml_name(std::string_view file) {
   return file.ends_with(".yaml") || file.ends_with(".yml");
 }
@@ -464,6 +480,10 @@ bool has_yaml_arguments(std::string_view text) {
     if (text.find(other) != std::string_view::npos) return false;
   if (text.find("pre_trainer:") != std::string_view::npos &&
       text.find("framework: megatron") != std::string_view::npos)
+    return true;
+  // FlagScale's file names another one that has them.
+  if (text.find("defaults:") != std::string_view::npos &&
+      text.find("backend: megatron") != std::string_view::npos)
     return true;
   constexpr std::string_view kKeys[] = {
       "tensor_model_parallel_size:", "tensor-model-parallel-size:",
@@ -559,12 +579,16 @@ bool claims_megatron(std::string_view file, std::string_view text) {
   return has_argument_dump(text) || has("--tensor-model-parallel-size") ||
          has("--tensor_model_parallel_size") || has_overrides(text) || has("megatron sft") ||
          has("megatron pt") || has("megatron rlhf") ||
-         (has("--num-layers") && has("--hidden-size"));
+         (has("--num-layers") && has("--hidden-size")) ||
+         (has("--num_layers") && has("--hidden_size") && has("--micro_batch_size"));
 }
 
 bool sources_megatron(std::string_view text, const std::string& name, const FileReader& files,
                       ShellInput variables) {
-  if (text.find("source ") == std::string_view::npos && text.find(". ") == std::string_view::npos)
+  constexpr std::string_view kRuns[] = {"source ", ". ", "bash ", "sh "};
+  if (std::none_of(std::begin(kRuns), std::end(kRuns), [&](std::string_view word) {
+        return text.find(word) != std::string_view::npos;
+      }))
     return false;
   variables.file = name;
   variables.files = files;
@@ -577,10 +601,14 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
   input.files = files;
   MegatronFlags flags;
   const bool yaml = is_yaml_name(plan.name);
+  bool bridge = false;  // overrides a recipe of Megatron-Bridge
   if (yaml) {
     Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
     if (!root) return plan.findings.push_back(root.error());
     inherit_primus_model(*root, plan.name, files);
+    if (plan.text.find("backend: megatron") != std::string::npos)
+      inherit_defaults(*root, plan.name, files, plan.findings);
+    bridge = root->find("ddp") != nullptr || root->find("dist") != nullptr;
     resolve_references(*root);
     flags = read_megatron_yaml(*root, input, is_read);
   } else if (!has_argument_dump(plan.text) && has_overrides(plan.text)) {
@@ -602,6 +630,11 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
     reading.known = &KnownKeys::find("megatron");
   read_foreign(reading, kMegatronKeys, plan);
   fill_in_flags(reading, flags.recipe);
+  if (bridge && is_open(flags, "use-distributed-optimizer") && plan.draft.zero == 0) {
+    plan.draft.zero = 1;
+    plan.open.push_back({"parallelism.zero_stage", "ZeRO-1, as recipes of Megatron-Bridge have",
+                         "set ddp.use_distributed_optimizer"});
+  }
   fill_batch(reading, flags);
   read_megatron_model(reading);
   if (fork != nullptr) finish_fork(*fork, reading, plan);

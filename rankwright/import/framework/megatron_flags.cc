@@ -338,6 +338,17 @@ void add_counted_layers(MegatronFlags& flags, const ShellScript& script) {
   flags.unknown.erase(open);
 }
 
+/// Returns the number of GPUs that a script makes visible ("0,1,2"); nothing if it is not stated.
+std::optional<i64> count_visible_gpus(const ShellScript& script) {
+  const auto found = script.variables.find("CUDA_VISIBLE_DEVICES");
+  if (found == script.variables.end()) return std::nullopt;
+  const ShellWord& list = found->second;
+  const bool plain = !list.text.empty() && list.unknown.empty() && list.default_of.empty() &&
+                     list.text.find_first_not_of("0123456789,") == std::string::npos;
+  if (!plain || list.text.front() == ',' || list.text.back() == ',') return std::nullopt;
+  return 1 + i64(std::count(list.text.begin(), list.text.end(), ','));
+}
+
 void add_launch(MegatronFlags& flags, const ShellScript& script, const LocationIndex& locations) {
   std::optional<LaunchValue> nodes =
       find_launch_value(flags, script, locations, {"nnodes", "nodes"},
@@ -348,6 +359,7 @@ void add_launch(MegatronFlags& flags, const ShellScript& script, const LocationI
                          "GPUS_PER_HOST", "SLURM_GPUS_ON_NODE", "SLURM_NTASKS_PER_NODE"});
   const std::optional<LaunchValue> world = find_launch_value(
       flags, script, locations, {"ntasks"}, {"WORLD_SIZE", "SLURM_NTASKS", "NUM_GPUS"});
+  if (!nodes && !gpus && !world) flags.visible_gpus = count_visible_gpus(script);
   // torchrun's default is one node.
   const bool stated = std::any_of(flags.unknown.begin(), flags.unknown.end(), [](const auto& one) {
     return one.flag == "nnodes" || one.flag == "nodes";

@@ -43,7 +43,8 @@ struct MegatronFlags {
   std::vector<Default> defaults{};
   std::vector<std::string> off{};  // switches that are stated to be off
   std::optional<OpenRanks> open_ranks{};
-  std::set<std::string> used{};  // variables of the input that the script used
+  std::optional<i64> visible_gpus{};  // that CUDA_VISIBLE_DEVICES lists, if nothing states ranks
+  std::set<std::string> used{};       // variables of the input that the script used
   std::map<std::string, std::string> default_values{};  // of unset variables of the script
   std::vector<std::string> unread{};                    // sourced files that cannot be read
   std::size_t other_commands = 0;                       // training commands that were left out

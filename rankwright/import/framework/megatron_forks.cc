@@ -29,6 +29,8 @@ constexpr ForkDefault kSwiftDefaults[] = {{"bf16", "true"},
                                           {"use-distributed-optimizer", "true"},
                                           {"micro-batch-size", "1"},
                                           {"global-batch-size", "16"},
+                                          {"expert-tensor-parallel-size", "1"},
+                                          {"moe-grouped-gemm", "true"},
                                           {"recompute-granularity", "selective"}};
 
 constexpr std::string_view kSwiftYamlMarks[] = {"tuner_type:", "rlhf_type:", "train_type:"};

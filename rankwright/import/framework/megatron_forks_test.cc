@@ -312,5 +312,38 @@ TEST(Primus, SettingsOfTorchtitan_AreInherited) {
   EXPECT_THAT(plan.draft.micro_batch, Optional(2));
 }
 
+// Its arguments have an expert-tensor-parallel size of 1, where Megatron-LM's is the
+// tensor-parallel size: 4 x 4 x 2 would not divide the 8 ranks.
+TEST(MsSwift, ExpertTensorParallelSize_IsOneByDefault) {
+  const PlanFile plan = read(
+      "NPROC_PER_NODE=8 megatron sft --model Qwen/Qwen3-30B-A3B "
+      "--tensor_model_parallel_size 4 --expert_model_parallel_size 4 "
+      "--pipeline_model_parallel_size 2 --tuner_type full --max_length 4096\n",
+      "a.sh");
+  EXPECT_THAT(plan.draft.etp, Optional(1));
+  EXPECT_FALSE(has_errors(plan.findings));
+}
+
+TEST(FlagScale, FileOfTheModel_IsRead) {
+  const std::string text =
+      "defaults:\n  - _self_\n  - train: 7b\nexperiment:\n"
+      "  task: {type: train, backend: megatron}\n  runner: {nnodes: 1, nproc_per_node: 8}\n";
+  const PlanFile plan = read(text, "conf/train.yaml", [](const std::string& path) {
+    if (path != "conf/train/7b.yaml") return refuse_file(path);
+    return Result<std::string>(
+        "system: {tensor_model_parallel_size: 2, precision: {bf16: true}}\n"
+        "model: {num_layers: 32, hidden_size: 4096, num_attention_heads: 32, seq_length: 2048, "
+        "max_position_embeddings: 2048, micro_batch_size: 2, global_batch_size: 64}\n"
+        "data: {tokenizer: {vocab_size: 100000, make_vocab_size_divisible_by: 64}}\n");
+  });
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.draft.tp, Optional(2));
+  ASSERT_TRUE(plan.draft.shape.has_value());
+  EXPECT_EQ(plan.draft.shape->gpus, 8);
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->layers(), 32);
+  EXPECT_EQ(plan.draft.model->vocab, 100000);
+}
+
 }  // namespace megatron_forks_test
 }  // namespace rankwright::importer

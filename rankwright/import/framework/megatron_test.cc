@@ -422,6 +422,49 @@ TEST(MegatronImport, AttentionWithoutAFusedKernel_WritesItsScores) {
             plan::AttentionKernel::flash2);
 }
 
+TEST(MegatronImport, OldFlags_MeanAttentionWithoutAFusedKernel) {
+  for (const char* const flag : {"--data-impl mmap", "--checkpoint-activations",
+                                 "--activations-checkpoint-method uniform"}) {
+    const std::string flags = std::string("--fp16 ") + flag;
+    EXPECT_EQ(draft_of(flags).attention, plan::AttentionKernel::unfused) << flag;
+    EXPECT_EQ(draft_of(flags + " --use-flash-attn").attention, plan::AttentionKernel::flash2);
+    EXPECT_EQ(draft_of(flags + " --transformer-impl transformer_engine").attention, std::nullopt);
+  }
+}
+
+TEST(MegatronImport, FlagsWithUnderscoresAlone_AreRead) {
+  const PlanFile plan = read_any_plan(
+      "python -m torch.distributed.launch --nproc_per_node 8 pretrain_gpt.py --num_layers 24 "
+      "--hidden_size 1024 --num_attention_heads 16 --micro_batch_size 8 --global_batch_size 64 "
+      "--seq_length 1024 --max_position_embeddings 1024 --fp16\n",
+      "run.sh", refuse_file);
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_EQ(plan.draft.micro_batch, 8);
+}
+
+// A wrapper: it runs the script with the flags, with arguments, and sources files by their path
+// from the root of the repository.
+TEST(MegatronImport, ScriptThatRunsAnotherOne_IsFollowed) {
+  const FileReader files = [](const std::string& path) -> Result<std::string> {
+    if (path == "jobs/sub/run.sh")
+      return "source models/m.sh\npretrain_gpt.py --num-layers $1 $SHAPES --seq-length 2048 "
+             "--micro-batch-size 2 --global-batch-size $GBS --bf16\n";
+    if (path == "jobs/../models/m.sh")
+      return "SHAPES='--hidden-size 2048 --num-attention-heads 16'\n";
+    return refuse_file(path);
+  };
+  const PlanFile plan =
+      read_any_plan("source .env\nexport GBS=64\nbash sub/run.sh 24\n", "jobs/wrap.sh", files);
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_EQ(plan.draft.global_batch, 64);
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->layers(), 24);
+  const PlanFile alone =
+      read_any_plan("source .env\nbash sub/run.sh 24\n", "jobs/wrap.sh", refuse_file);
+  ASSERT_EQ(alone.findings.size(), 1u);
+  EXPECT_EQ(alone.findings[0].hint, "rankwright check sub/run.sh");
+}
+
 TEST(MegatronImport, SettingsThatTimesDoNotInclude_AreReported) {
   for (const char* const flag :
        {"--moe-shared-expert-overlap", "--disable-vision-class-token", "--vision-tower clip"}) {

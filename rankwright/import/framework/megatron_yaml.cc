@@ -47,6 +47,10 @@ constexpr RecipeKey kRecipeKeys[] = {
     {"normalization", "layernorm1p", "normalization", "LayerNorm"},
     {"name", "distributed_fused_adam", "use-distributed-optimizer", "true"},
     {"name", "mcore_distributed_optim", "use-distributed-optimizer", "true"},
+    {"nproc-per-node", "", "gpus-per-node"},
+    {"nnodes", "", "nodes"},
+    {"precision", "32", "fp32", "true"},
+    {"precision", "32-true", "fp32", "true"},
     {"precision", "bf16", "bf16", "true"},
     {"precision", "bf16-mixed", "bf16", "true"},
     {"precision", "16", "fp16", "true"},
@@ -69,7 +73,8 @@ constexpr RecipeKey kRecipeKeys[] = {
 
 /// Maps that describe something else than the training of the model.
 constexpr std::string_view kOtherMaps[] = {"exp_manager", "nsys_profile", "tokenizer", "hydra",
-                                           "checkpoint",  "rollout",      "logger",    "profiling"};
+                                           "checkpoint",  "rollout",      "logger",    "profiling",
+                                           "test_ds",     "validation_ds"};
 
 class YamlFlagCollector {
  public:
@@ -88,6 +93,8 @@ class YamlFlagCollector {
           continue;
         else if (key == "tokenizer")
           add_tokenizer(entry.value);
+        else if (key == "train_ds" && node.find("data_prefix") != nullptr)
+          continue;  // NeMo's data for fine-tuning, beside that for pretraining
         else if (!is_other(key))
           visit(entry.value, depth + 1);
         if (key == "decoder" && node.find("encoder") != nullptr)
@@ -111,6 +118,8 @@ class YamlFlagCollector {
     for (const char* const key : {"type", "tokenizer_type"})
       if (const YamlNode* const type = tokenizer.find(key))
         if (type->scalar.ends_with("Tokenizer")) put("tokenizer-type", *type, *type);
+    for (const char* const key : {"vocab_size", "make_vocab_size_divisible_by"})
+      if (const YamlNode* const rows = tokenizer.find(key)) put(name_flag(key), *rows, *rows);
   }
 
   /// Reads the adapters of Megatron-Bridge and NeMo.

@@ -257,5 +257,35 @@ TEST(Nemo, GatedActivations_HaveTwoInputs) {
     EXPECT_EQ(count(gated), count("gelu") + 2 * kMatrix) << gated;  // one more in each layer
 }
 
+// NeMo's data for fine-tuning and validation are beside that for pretraining.
+TEST(MegatronYaml, SequenceOfPretraining_IsNotThatOfOtherData) {
+  const std::string head =
+      "trainer: {devices: 8, num_nodes: 1, precision: 32}\nmodel:\n  micro_batch_size: 1\n"
+      "  global_batch_size: 8\n  tensor_model_parallel_size: 1\n"
+      "  pipeline_model_parallel_size: 1\n  max_position_embeddings: 512\n  num_layers: 12\n"
+      "  hidden_size: 768\n  num_attention_heads: 12\n  data:\n";
+  const PlanFile plan = read(head +
+                             "    data_prefix: a\n    seq_length: 512\n"
+                             "    train_ds: {max_seq_length: 4096}\n"
+                             "    validation_ds: {max_seq_length: 4096}\n");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.draft.sequence, Optional(512));
+  EXPECT_THAT(plan.draft.param_dtype, Optional(plan::Dtype::fp32));
+  const PlanFile tuned = read(head +
+                              "    train_ds: {max_seq_length: 256}\n"
+                              "    validation_ds: {max_seq_length: 4096}\n");
+  EXPECT_THAT(tuned.draft.sequence, Optional(256));
+}
+
+TEST(MegatronYaml, OverridesOfMegatronBridge_LeaveZeroOpen) {
+  const std::string text =
+      "model: {seq_length: 4096, tensor_model_parallel_size: 1, pipeline_model_parallel_size: 1}\n"
+      "train: {global_batch_size: 8, micro_batch_size: 4}\n";
+  const PlanFile open = read(text + "ddp: {grad_reduce_in_fp32: true}\n");
+  EXPECT_THAT(open.draft.zero, Optional(1));
+  EXPECT_FALSE(open.open.empty());
+  EXPECT_THAT(read(text + "ddp: {use_distributed_optimizer: false}\n").draft.zero, Optional(0));
+}
+
 }  // namespace megatron_yaml_test
 }  // namespace rankwright::importer

@@ -79,8 +79,14 @@ void inherit(YamlNode& root, const std::string& file, const FileReader& files,
   if (named->kind == YamlNode::Kind::scalar) names.push_back(*named);
   std::reverse(names.begin(), names.end());  // later ones override earlier ones
   for (const YamlNode& one : names) {
-    if (one.kind != YamlNode::Kind::scalar || one.scalar == "_self_") continue;
-    const std::string path = beside(file, one.scalar);
+    // "train: 7b" is the file train/7b.yaml, whose settings are under `train`.
+    const bool group = one.kind == YamlNode::Kind::map && one.entries.size() == 1 &&
+                       one.entries[0].value.kind == YamlNode::Kind::scalar;
+    if (!group && (one.kind != YamlNode::Kind::scalar || one.scalar == "_self_")) continue;
+    const std::string name =
+        group ? fmt::format("{}/{}.yaml", one.entries[0].key.scalar, one.entries[0].value.scalar)
+              : one.scalar;
+    const std::string path = beside(file, name);
     const Result<std::string> text = files(path);
     Diagnostics ignored;
     Result<YamlNode> base = text ? read_python_yaml(*text, path, ignored) : fail(text.error());
@@ -90,14 +96,20 @@ void inherit(YamlNode& root, const std::string& file, const FileReader& files,
                           .message = "assumed a value that the file does not give",
                           .detail = fmt::format("the settings in {}, which this file inherits: it "
                                                 "cannot be read",
-                                                make_excerpt(one.scalar)),
+                                                make_excerpt(name)),
                           .hint = "put the file beside this one",
                           .where = location(one, file)});
       continue;
     }
     inherit(*base, path, files, findings, depth + 1);
-    move_to(*base, one);
-    merge_under(root, *base);
+    move_to(*base, group ? one.entries[0].value : one);
+    if (group) {
+      YamlNode outer = *base;
+      outer.entries = {{one.entries[0].key, std::move(*base)}};
+      merge_under(root, outer);
+    } else {
+      merge_under(root, *base);
+    }
   }
 }
 

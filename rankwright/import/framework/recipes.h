@@ -53,10 +53,19 @@ void read_trainer_method(ForeignReading& r, const YamlNode& node);
 /// The keys of fine-tuning tools, and the reader of a tree that has them at its root. Defined with
 /// the readers of fine-tuning.
 std::span<const ForeignKey> fine_tuning_keys();
-void read_fine_tuning_tree(ForeignReading& reading, PlanFile& plan);
+/// `launched` is what a launcher states beside the tree.
+void read_fine_tuning_tree(ForeignReading& reading, PlanFile& plan,
+                           const std::optional<Draft>& launched = std::nullopt);
 /// As above, for launch scripts with the flags of Hugging Face's Trainer.
 bool claims_trainer_script(std::string_view file, std::string_view text);
 void read_trainer_script(PlanFile& plan, const FileReader& files);
+
+/// Returns what the options of `accelerate launch` in `flags` state: those of the config that they
+/// name, and of the options themselves, which override it. Nothing if there is neither. A config
+/// that cannot be read is reported, unless its name states how states are sharded. Defined with the
+/// reader of accelerate's config.
+std::optional<Draft> read_accelerate_launch(const YamlNode& flags, const FileReader& files,
+                                            PlanFile& plan);
 
 /// Doubles the batches of a file that counts pairs of preference optimization: a pair is two
 /// sequences.

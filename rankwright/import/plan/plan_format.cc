@@ -18,28 +18,42 @@ bool is_shell_script(std::string_view name, std::string_view text) {
          (first.starts_with("#!") && first.ends_with("sh"));
 }
 
-/// Returns the first file that a shell script sources or runs with bash; empty if there is none.
-std::string find_sourced_file(std::string_view text) {
-  constexpr std::string_view kCommands[] = {"source ", ". ", "bash ", "exec bash "};
+/// Returns the first file that a shell script runs with one of `commands`, but none that only sets
+/// up an environment; empty if there is none.
+std::string find_named_script(std::string_view text, std::span<const std::string_view> commands) {
+  constexpr std::string_view kEnvironments[] = {".env", "activate", ".bashrc", ".profile",
+                                                "conda.sh"};
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
     line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
     text.remove_prefix(std::min(end + 1, text.size()));
-    for (const std::string_view command : kCommands) {
+    for (const std::string_view command : commands) {
       if (!line.starts_with(command)) continue;
       std::string file(line.substr(command.size()));
       file = file.substr(0, file.find_first_of(" \t;&|"));
       std::erase_if(file, [](char c) { return c == '"' || c == '\''; });
-      if (!file.empty() && file.front() != '-') return file;
+      if (file.empty() || file.front() == '-') continue;
+      if (std::none_of(std::begin(kEnvironments), std::end(kEnvironments),
+                       [&](std::string_view name) { return file.ends_with(name); }))
+        return file;
     }
   }
   return {};
 }
 
+/// Returns the file that may have the flags of a script: one that it runs, else one that it
+/// sources; empty if there is none.
+std::string find_script_with_flags(std::string_view text) {
+  constexpr std::string_view kRuns[] = {"bash ", "exec bash ", "sh "};
+  constexpr std::string_view kSources[] = {"source ", ". "};
+  const std::string run = find_named_script(text, kRuns);
+  return run.empty() ? find_named_script(text, kSources) : run;
+}
+
 /// Refuses a shell script without flags: names the file that may have them.
 Diagnostic refuse_script(const PlanFile& plan) {
-  const std::string file = make_excerpt(find_sourced_file(plan.text), 200);
+  const std::string file = make_excerpt(find_script_with_flags(plan.text), 200);
   Diagnostic found{.code = "RW0603",
                    .message = "no Megatron-LM flags in this script",
                    .detail = "a script of another launcher or framework",

@@ -456,6 +456,8 @@ void read_automodel(PlanFile& plan, const FileReader& files) {
   read_foreign(reading, kAutomodelKeys, plan);
   fill_automodel(reading);
   plan.ignored_keys.clear();  // data, checkpoints and logging
+  plan.answered.emplace_back(
+      "RW0406");  // its pipeline reduces gradients once, as torchtitan's does
   plan.keys = fields.keys();
 }
 

@@ -44,6 +44,7 @@ constexpr ForeignKey kOpenrlhfKeys[] = {
     {"train.colocate-all", "job.ref_model"},
     {"ref-reward-offload", "job.ref_model"},
     {"ref.offload", "job.ref_model"},
+    {"ref-offload", "job.ref_model"},
     {"init-kl-coef", "job.ref_model"},
     {"nodes", "node_shape"},
     {"gpus-per-node", "node_shape"},
@@ -128,6 +129,9 @@ void read_openrlhf_method(ForeignReading& r, std::string_view text) {
   }
   if (text.find("train_dpo") == std::string_view::npos) return;
   d.method = plan::Method::dpo;
+  for (const char* const path : {"ref-offload", "ref.offload"})
+    if (const YamlNode* const node = find_path(r.root, path); node != nullptr && !is_off(*node))
+      report_left_out(r, *node, "the reference model is estimated on the GPU");
   count_pairs_twice(d);
 }
 

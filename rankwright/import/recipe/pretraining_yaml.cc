@@ -117,6 +117,7 @@ constexpr ForeignKey kNeoxKeys[] = {
     {"partition_activations", ""},
     {"data_types.grad_accum_dtype", "job.grad_dtype"},
     {"optimizer.type", "job.optimizer", read_neox_optimizer},
+    {"train_impl", "job.method"},
 };
 
 /// Keys are written with dashes or underscores.
@@ -170,6 +171,18 @@ void fill_neox_model(ForeignReading& r) {
   build_shapes(r, learned && s.positions > 0 ? "gpt2" : "gpt_neox", "hidden_size");
 }
 
+/// Reads the method. That of DPO joins chosen and rejected sequences in a batch of pairs.
+void read_neox_method(ForeignReading& r) {
+  const YamlNode* const method = find_path(r.root, "train_impl");
+  if (method == nullptr || method->scalar == "normal") return;
+  if (method->scalar != "dpo")
+    return report_left_out(r, *method, "only the trained model is counted");
+  r.draft.method = plan::Method::dpo;
+  r.draft.ref_model =
+      !is_on_at_path(r, "dpo_reference_free") && !is_on_at_path(r, "precompute_model_name");
+  count_pairs_twice(r.draft);
+}
+
 void fill_neox(ForeignReading& r) {
   Draft& d = r.draft;
   if (is_on_at_path(r, "bf16.enabled"))
@@ -189,6 +202,7 @@ void fill_neox(ForeignReading& r) {
   if (d.tp > 1 && d.recompute == plan::Recompute::full && is_on_at_path(r, "partition_activations"))
     report_left_out(r, *find_path(r.root, "partition_activations"),
                     "partition_activations: estimated with whole activations on every TP rank");
+  read_neox_method(r);
   if (!d.optimizer) d.optimizer = plan::Optimizer::adam;
   d.order = mesh::kDefaultOrder;
   d.framework = find_software("megatron-deepspeed");
@@ -253,6 +267,9 @@ constexpr ForeignKey kFoundryKeys[] = {
 
 void fill_foundry(ForeignReading& r) {
   Draft& d = r.draft;
+  if (word_at(r, "model.name") == "mpt_causal_lm" &&
+      word_at(r, "model.loss_fn") != "torch_crossentropy")
+    d.loss = plan::Loss::fused;
   model::Shapes& s = r.shapes;
   if (s.hidden > 0) {
     const Result<i64> ratio = parse_count(word_at(r, "model.expansion_ratio"), 1);
@@ -443,8 +460,12 @@ bool has_any(std::string_view text, std::initializer_list<std::string_view> mark
 }  // namespace
 
 bool claims_gpt_neox(std::string_view file, std::string_view text) {
+  // DeepSpeed's own config has no shapes of a model.
+  const bool shapes = has_any(text, {"train_micro_batch_size_per_gpu"}) &&
+                      has_any(text, {"\"num_attention_heads\""});
   return (is_yaml_file(file) || file.ends_with(".json")) &&
-         has_any(text, {"pipe_parallel_size", "pipe-parallel-size", "model-parallel-size\""}) &&
+         (shapes ||
+          has_any(text, {"pipe_parallel_size", "pipe-parallel-size", "model-parallel-size\""})) &&
          !has_any(text, {"pipeline_model_parallel_size"});
 }
 

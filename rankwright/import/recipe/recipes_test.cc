@@ -856,5 +856,54 @@ TEST(GptNeox, PartitionedActivations_AreReported) {
               Contains(Field(&Diagnostic::code, "RW0601")));
 }
 
+TEST(OpenRlhf, OffloadedReferenceOfDpo_IsReported) {
+  const std::string text =
+      "deepspeed --num_gpus 8 --module openrlhf.cli.train_dpo --pretrain meta-llama/Llama-3.1-8B "
+      "--train_batch_size 128 --micro_train_batch_size 1 --max_len 2048 --zero_stage 3";
+  const auto reports = [&](const std::string& flag) {
+    const PlanFile plan = read(text + flag + "\n", "a.sh");
+    return std::count_if(plan.findings.begin(), plan.findings.end(),
+                         [](const Diagnostic& found) { return found.code == "RW0601"; });
+  };
+  EXPECT_EQ(reports(" --ref_offload"), reports("") + 1);
+}
+
+TEST(Verl, FrozenWeightsInFp32_AreReported) {
+  const std::string text =
+      "python3 -m verl.trainer.main_ppo actor_rollout_ref.model.path=Qwen/Qwen2.5-7B "
+      "actor_rollout_ref.model.lora_rank=8 actor_rollout_ref.actor.ppo_mini_batch_size=16 "
+      "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=1 trainer.n_gpus_per_node=4 ";
+  const auto reports = [&](const std::string& more) {
+    const PlanFile plan = read(text + more + "\n", "a.sh");
+    return std::count_if(plan.findings.begin(), plan.findings.end(), [](const Diagnostic& found) {
+      return found.detail.find("frozen weights") != std::string::npos;
+    });
+  };
+  EXPECT_EQ(reports(""), 1);
+  EXPECT_EQ(reports("actor_rollout_ref.actor.fsdp_config.model_dtype=bf16"), 0);
+}
+
+TEST(GptNeox, PairsOfDpo_AreTwoSequences) {
+  const std::string text =
+      "{\"num_layers\": 24, \"hidden_size\": 1024, \"num_attention_heads\": 16, "
+      "\"seq_length\": 2048, \"max_position_embeddings\": 2048, \"pos_emb\": \"rotary\", "
+      "\"train_micro_batch_size_per_gpu\": 4, \"bf16\": {\"enabled\": true}, "
+      "\"zero_optimization\": {\"stage\": 1}";
+  EXPECT_FALSE(read(text + "}", "a.json").draft.method.has_value());
+  const Draft pairs = read(text + ", \"train_impl\": \"dpo\"}", "a.json").draft;
+  EXPECT_THAT(pairs.method, Optional(plan::Method::dpo));
+  EXPECT_THAT(pairs.micro_batch, Optional(8));
+  EXPECT_THAT(pairs.ref_model, Optional(true));
+}
+
+TEST(LlmFoundry, LossOfMpt_IsFusedByDefault) {
+  const std::string text =
+      "max_seq_len: 2048\nglobal_train_batch_size: 256\ndevice_train_microbatch_size: 16\n"
+      "precision: amp_bf16\nfsdp_config: {sharding_strategy: FULL_SHARD}\n"
+      "model: {name: mpt_causal_lm, d_model: 768, n_heads: 12, n_layers: 12, vocab_size: 50368";
+  EXPECT_THAT(read(text + "}\n", "a.yaml").draft.loss, Optional(plan::Loss::fused));
+  EXPECT_FALSE(read(text + ", loss_fn: torch_crossentropy}\n", "a.yaml").draft.loss.has_value());
+}
+
 }  // namespace recipes_test
 }  // namespace rankwright::importer

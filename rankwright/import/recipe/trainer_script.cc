@@ -95,6 +95,55 @@ void add_answer(ForeignReading& r) {
   if (*d.sequence <= kMaxSequence / 2) *d.sequence += *answer;
 }
 
+/// Returns whether a script runs `accelerate launch`.
+bool starts_with_accelerate(std::string_view text) {
+  constexpr std::string_view kProgram = "accelerate";
+  for (std::size_t at = text.find(kProgram); at != std::string_view::npos;
+       at = text.find(kProgram, at + 1)) {
+    std::string_view rest = text.substr(at + kProgram.size());
+    const std::size_t blanks = rest.find_first_not_of(" \t");
+    if (blanks != 0 && blanks != std::string_view::npos &&
+        rest.substr(blanks).starts_with("launch"))
+      return true;
+  }
+  return false;
+}
+
+/// Returns the ranks that a tool starts on the GPUs that CUDA_VISIBLE_DEVICES lists: ms-swift one
+/// unless told otherwise, launchers one per GPU. With several GPUs, a plain program may use them in
+/// ways of its own.
+std::optional<NodeShape> count_visible_ranks(i64 gpus, std::string_view text) {
+  const auto has = [&](std::string_view word) { return text.find(word) != std::string_view::npos; };
+  if (gpus == 1 || has("swift sft") || has("swift pt") || has("swift rlhf"))
+    return NodeShape{.nodes = 1, .gpus = 1};
+  if (has("llamafactory-cli") || starts_with_accelerate(text) || has("deepspeed "))
+    return NodeShape{.nodes = 1, .gpus = gpus};
+  return std::nullopt;
+}
+
+/// Merges the settings of the YAML file that `--config` names, as TRL's parser does, under those of
+/// the script.
+void inherit_config(MegatronFlags& flags, const std::string& file, const FileReader& files) {
+  const YamlNode* const named = flags.map.find("config");
+  if (named == nullptr || !is_yaml_file(named->scalar)) return;
+  const Result<std::string> text = read_named_file(files, file, named->scalar);
+  Diagnostics ignored;
+  const Result<YamlNode> root =
+      text ? read_python_yaml(*text, named->scalar, ignored) : Result<YamlNode>(fail(text.error()));
+  if (!root) return flags.unread.push_back(named->scalar);
+  const YamlNode place = *named;
+  for (const YamlEntry& entry : root->entries) {
+    if (has_key(flags, entry.key.scalar)) continue;
+    YamlEntry here = entry;
+    for (YamlNode* const node : {&here.key, &here.value}) {
+      node->line = place.line;
+      node->column = place.column;
+      node->width = place.width;
+    }
+    flags.map.entries.push_back(std::move(here));
+  }
+}
+
 void use_underscores(std::string& name) { std::replace(name.begin(), name.end(), '-', '_'); }
 
 }  // namespace
@@ -103,10 +152,14 @@ bool claims_trainer_script(std::string_view file, std::string_view text) {
   constexpr std::string_view kMarks[] = {"--per_device_train_batch_size",
                                          "--per-device-train-batch-size", "swift sft", "swift pt",
                                          "swift rlhf"};
+  const bool accelerate = starts_with_accelerate(text) &&
+                          (text.find("--model_name_or_path") != std::string_view::npos ||
+                           text.find("--config ") != std::string_view::npos);
   return is_script_file(file) &&
-         std::any_of(std::begin(kMarks), std::end(kMarks), [&](std::string_view mark) {
-           return text.find(mark) != std::string_view::npos;
-         });
+         (accelerate ||
+          std::any_of(std::begin(kMarks), std::end(kMarks), [&](std::string_view mark) {
+            return text.find(mark) != std::string_view::npos;
+          }));
 }
 
 void read_trainer_script(PlanFile& plan, const FileReader& files) {
@@ -119,14 +172,19 @@ void read_trainer_script(PlanFile& plan, const FileReader& files) {
   for (MegatronFlags::Unknown& one : flags.unknown) use_underscores(one.flag);
   for (MegatronFlags::Default& one : flags.defaults) use_underscores(one.flag);
   if (flags.map.entries.empty()) return;  // nothing is stated
+  inherit_config(flags, plan.name, files);
   add_defaults(flags, plan.text);
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, flags.map, files};
   reading.dashes = "--";
-  read_fine_tuning_tree(reading, plan);
+  const bool launched = starts_with_accelerate(plan.text);
+  read_fine_tuning_tree(reading, plan,
+                        launched ? read_accelerate_launch(flags.map, files, plan) : std::nullopt);
   add_answer(reading);
   if (!plan.draft.shape && !plan.draft.world)
     read_node_shape(reading, "nodes", "gpus_per_node", 1, std::nullopt, &flags, &plan);
+  if (!plan.draft.shape && !plan.draft.world && !flags.open_ranks && flags.visible_gpus)
+    plan.draft.shape = count_visible_ranks(*flags.visible_gpus, plan.text);
   report_script_values(reading, flags, fine_tuning_keys(), plan);
   plan.keys = fields.keys();
 }

@@ -230,6 +230,12 @@ void fill_engine(ForeignReading& r) {
   const YamlNode* const reshard =
       find_path(r.root, "actor_rollout_ref.actor.fsdp_config.reshard_after_forward");
   d.zero = reshard != nullptr && is_off(*reshard) ? 2 : 3;
+  const YamlNode* const rank = find_path(r.root, "actor_rollout_ref.model.lora_rank");
+  const YamlNode* const stored =
+      find_path(r.root, "actor_rollout_ref.actor.fsdp_config.model_dtype");
+  if (d.lora_rank && rank != nullptr &&
+      (stored == nullptr || stored->scalar.find("16") == std::string::npos))
+    report_left_out(r, *rank, "frozen weights are estimated in bf16; verl shards them in fp32");
   d.sequence_parallel = false;
   if (d.cp > 1) d.cp_comm = plan::CpComm::a2a;  // Ulysses
   if (!d.recompute) d.recompute = plan::Recompute::full;

@@ -70,4 +70,17 @@ std::string beside(std::string_view file, std::string_view name) {
   return (std::filesystem::path(file).parent_path() / path).string();
 }
 
+Result<std::string> read_named_file(const FileReader& files, const std::string& file,
+                                    const std::string& name) {
+  constexpr int kMaxFolders = 8;
+  Result<std::string> first = files(beside(file, name));
+  if (first || name.starts_with('/')) return first;
+  std::string path = name;
+  for (int i = 0; i < kMaxFolders; ++i) {
+    if (Result<std::string> text = files(i == 0 ? name : beside(file, path))) return text;
+    path = "../" + path;
+  }
+  return first;
+}
+
 }  // namespace rankwright::importer

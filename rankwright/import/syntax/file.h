@@ -26,4 +26,9 @@ Result<std::string> refuse_file(const std::string& path);
 /// Returns `name` relative to the folder of `file`; absolute names are returned unchanged.
 std::string beside(std::string_view file, std::string_view name);
 
+/// Reads the file that `file` names: relative to its folder, to the current one, or to a folder
+/// above it, as programs are mostly started from the root of a repository.
+Result<std::string> read_named_file(const FileReader& files, const std::string& file,
+                                    const std::string& name);
+
 }  // namespace rankwright::importer

@@ -80,6 +80,9 @@ class ShellEvaluator {
   bool read_function();
   void skip_body();
   void call(const std::string& name, const std::vector<ShellWord>& arguments);
+  void run_with(const std::vector<ShellWord>& arguments, const Expander::Position& there);
+  std::optional<Expander::Position> open(const ShellWord& file);
+  bool run_script(const std::vector<ShellWord>& command);
   void source(const ShellWord& file);
   void run_at(const Expander::Position& there);
   void read_list_item();
@@ -190,10 +193,16 @@ void ShellEvaluator::skip_body() {
 }
 
 void ShellEvaluator::call(const std::string& name, const std::vector<ShellWord>& arguments) {
-  constexpr std::size_t kPositional = 9;
   if (calls_ >= kMaxCalls || words_.spent()) return;
   Function& function = functions_.at(name);
   function.called = true;
+  run_with(arguments, function.body);
+}
+
+/// Evaluates what is at another position with `arguments` as $1, $2 and $@.
+void ShellEvaluator::run_with(const std::vector<ShellWord>& arguments,
+                              const Expander::Position& there) {
+  constexpr std::size_t kPositional = 9;
   std::map<std::string, std::optional<Value>> outer;
   Value all;
   for (std::size_t i = 1; i <= kPositional; ++i) {
@@ -212,7 +221,7 @@ void ShellEvaluator::call(const std::string& name, const std::vector<ShellWord>&
     if (!word.unknown.empty()) words_.forget(parameter);
   }
   words_.set("@", std::move(all));
-  run_at(function.body);
+  run_at(there);
   words_.forget("@");
   for (auto& [parameter, value] : outer) {
     words_.forget(parameter);
@@ -220,20 +229,45 @@ void ShellEvaluator::call(const std::string& name, const std::vector<ShellWord>&
   }
 }
 
-void ShellEvaluator::source(const ShellWord& file) {
-  if (!file.unknown.empty() || file.text.empty() || calls_ >= kMaxCalls) return;
-  const Result<std::string> text = input_.files ? input_.files(beside(input_.file, file.text))
-                                                : Result<std::string>(refuse_file(file.text));
-  if (!text) {
-    script_.sources.push_back(file.text);
-    return;
-  }
+/// Returns the beginning of a file that can be read; nothing for others.
+std::optional<Expander::Position> ShellEvaluator::open(const ShellWord& file) {
+  const Result<std::string> text = input_.files
+                                       ? read_named_file(input_.files, input_.file, file.text)
+                                       : Result<std::string>(refuse_file(file.text));
+  if (!text) return std::nullopt;
   const Expander::Position here = words_.position();
   sourced_.push_back(*text);
-  if (!words_.enter(sourced_.back(), file.at)) return;
+  if (!words_.enter(sourced_.back(), file.at)) return std::nullopt;
   const Expander::Position there = words_.position();
   words_.go_to(here);
-  run_at(there);
+  return there;
+}
+
+void ShellEvaluator::source(const ShellWord& file) {
+  if (!file.unknown.empty() || file.text.empty() || calls_ >= kMaxCalls) return;
+  if (const std::optional<Expander::Position> there = open(file))
+    run_at(*there);
+  else
+    script_.sources.push_back(file.text);
+}
+
+/// Evaluates the script that `bash FILE ARGUMENT...` runs, if it can be read. Flags among the
+/// arguments are read where they are: the script may pass them on in ways that are not followed.
+bool ShellEvaluator::run_script(const std::vector<ShellWord>& command) {
+  if (!is_one_of(command[0].text, {"bash", "sh"}) || calls_ >= kMaxCalls || words_.spent())
+    return false;
+  std::size_t file = 1;
+  while (file < command.size() && is_one_of(command[file].text, {"-x", "-e", "-ex", "-u"})) ++file;
+  if (file >= command.size() || !command[file].unknown.empty() ||
+      !command[file].text.ends_with(".sh"))
+    return false;
+  const std::vector<ShellWord> arguments(command.begin() + std::ptrdiff_t(file) + 1, command.end());
+  if (std::any_of(arguments.begin(), arguments.end(),
+                  [](const ShellWord& word) { return word.text.starts_with("--"); }))
+    return false;
+  const std::optional<Expander::Position> there = open(command[file]);
+  if (there) run_with(arguments, *there);
+  return there.has_value();
 }
 
 /// Evaluates one command of a list, or skips it depending on the one before.
@@ -543,7 +577,7 @@ Truth ShellEvaluator::read_command() {
       source(tested[1]);
     else if (known && functions_.contains(tested[0].text))
       call(tested[0].text, {tested.begin() + 1, tested.end()});
-    else
+    else if (!known || !run_script(tested))
       record(std::move(recorded), false);
   }
   bool negated = false;

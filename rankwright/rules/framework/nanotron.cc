@@ -290,9 +290,9 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<recomputes_some_layers, describe_some_layers>,
      recomputes_some_layers},
-    {{"RW0573", Severity::warning, "no nanotron release has expert parallelism",
-      "The pull request that adds it was open when this rule was written. With it, the grid is dp, "
-      "pp, cp, tp with dp outermost.",
+    {{"RW0573", Severity::warning, "nanotron's expert parallelism has another grid",
+      "In releases 0.2 to 0.5, EP multiplies the ranks: TP x PP x EP x DP, and EP ranks share a "
+      "batch. In pull request 373 it takes part of DP, and dp is outermost.",
       "Set ep_size: 1, or check the branch that you run.",
       "nanotron pull request 373; parallel/context.py",
       "world_size: 8\n"
