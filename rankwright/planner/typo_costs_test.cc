@@ -46,6 +46,17 @@ TEST(TypoCosts, MistypedFlag_StatesTheKeyTheMemoryAndTheStep) {
   EXPECT_EQ(find_code(right, "RW0617"), nullptr);
 }
 
+// A fork has flags of its own, and one of them may resemble one of Megatron-LM's.
+TEST(TypoCosts, MistypedFlagOfAFork_IsAWarning) {
+  const std::string typo = "--use_distributed_optimiser";
+  const CheckAnswer plain = check(script(typo), "train.sh");
+  const CheckAnswer fork =
+      check(script(typo + " --frobnicate 1 --quux-level 2 --zorble-mode"), "train.sh");
+  ASSERT_TRUE(find_code(plain, "RW0617") && find_code(fork, "RW0617"));
+  EXPECT_EQ(find_code(plain, "RW0617")->severity, Severity::error);
+  EXPECT_EQ(find_code(fork, "RW0617")->severity, Severity::warning);
+}
+
 TEST(TypoCosts, PlanThatDoesNotFitForATypo_StatesTheMemoryWithoutIt) {
   // Twice the layers of `script`: without ZeRO-1, the optimizer does not fit.
   const auto deep = [](const std::string& flag) {

@@ -12,11 +12,6 @@
 namespace rankwright::importer {
 namespace {
 
-void read_activation_checkpointing(ForeignReading& r, const YamlNode& node) {
-  if (const std::optional<bool> on = r.fields.flag(node))
-    r.draft.recompute = *on ? plan::Recompute::full : plan::Recompute::none;
-}
-
 /// Megatron-LM's flag of this name recomputes the attention core.
 void read_megatron_recompute(ForeignReading& r, const YamlNode& node) {
   if (const std::optional<bool> on = r.fields.flag(node))
@@ -54,11 +49,10 @@ constexpr ForeignKey kAccelerateKeys[] = {
     {"fsdp_config.fsdp_version", ""},
     {"fsdp_config.fsdp_reshard_after_forward", "parallelism.zero_stage"},
     {"fsdp_config.fsdp_sharding_strategy", "parallelism.zero_stage"},
-    {"fsdp_config.fsdp_activation_checkpointing", "parallelism.recompute",
-     read_activation_checkpointing},
+    {"fsdp_config.fsdp_activation_checkpointing", "parallelism.recompute"},
     {"gradient_accumulation_steps", "job.global_batch",
      whole<&Draft::accumulation, plan::kMaxBatch>},
-    {"fsdp_config.fsdp_offload_params", "parallelism.offload.parameters", read_offload_all},
+    {"fsdp_config.fsdp_offload_params", "parallelism.offload.parameters"},
     {"deepspeed_config.zero_stage", "parallelism.zero_stage"},
     {"deepspeed_config.gradient_accumulation_steps", "job.global_batch",
      whole<&Draft::accumulation, plan::kMaxBatch>},
@@ -154,6 +148,11 @@ void read_fsdp(ForeignReading& r, i64 machines) {
   const YamlNode* node = find_path(r.root, "fsdp_config.fsdp_reshard_after_forward");
   if (node == nullptr) node = find_path(r.root, "fsdp_config.fsdp_sharding_strategy");
   r.draft.zero = 3;  // accelerate's default
+  if (const YamlNode* const all = find_path(r.root, "fsdp_config.fsdp_offload_params"))
+    read_offload_all(r, *all);
+  if (const YamlNode* const again = find_path(r.root, "fsdp_config.fsdp_activation_checkpointing"))
+    if (const std::optional<bool> on = r.fields.flag(*again))
+      r.draft.recompute = *on ? plan::Recompute::full : plan::Recompute::none;
   if (node == nullptr) return;
   const std::optional<Strategy> strategy = parse_word(r, *node, kWords);
   if (!strategy) return;
@@ -284,11 +283,18 @@ void read_accelerate(PlanFile& plan, const FileReader& files) {
   plan.keys = fields.keys();
 }
 
-std::optional<Draft> read_accelerate_launch(const YamlNode& flags, const FileReader& files,
+std::optional<Draft> read_accelerate_launch(const MegatronFlags& flags, const FileReader& files,
                                             PlanFile& plan) {
   YamlNode root;
   root.kind = YamlNode::Kind::map;
-  const YamlNode* const config = flags.find("config_file");
+  const YamlNode* config = flags.map.find("config_file");
+  YamlNode unknown;  // the name is that of a file that only a running shell knows
+  for (const MegatronFlags::Unknown& one : flags.unknown)
+    if (config == nullptr && one.flag == "config_file") {
+      unknown = one.place;
+      unknown.scalar = "$" + one.variable;
+      config = &unknown;
+    }
   const Result<std::string> text =
       config == nullptr ? refuse_file("") : read_named_file(files, plan.name, config->scalar);
   Diagnostics ignored;
@@ -298,7 +304,8 @@ std::optional<Draft> read_accelerate_launch(const YamlNode& flags, const FileRea
   const bool unread = config != nullptr && root.entries.empty();
   bool stated = !root.entries.empty();
   for (const LaunchOption& option : kLaunchOptions)
-    if (const YamlNode* const node = flags.find(option.flag); node != nullptr && !is_off(*node)) {
+    if (const YamlNode* const node = flags.map.find(option.flag);
+        node != nullptr && !is_off(*node)) {
       YamlNode value = *node;
       if (!option.value.empty()) value.scalar = option.value;
       set_path(root, option.path, value);

@@ -505,5 +505,24 @@ TEST(FineTuning, LengthOfPromptAndCompletion) {
   EXPECT_FALSE(open.open.empty());
 }
 
+TEST(FineTuning, EmptyListOfFsdp_IsOff) {
+  const std::string text =
+      "base_model: meta-llama/Llama-2-7b-hf\nsequence_len: 2048\nmicro_batch_size: 1\n"
+      "datasets: [{path: a}]\nbf16: true\n";
+  EXPECT_THAT(read(text + "fsdp: []\n").draft.zero, Optional(0));
+  EXPECT_THAT(read(text + "fsdp: [full_shard]\n").draft.zero, Optional(3));
+}
+
+// Its name is known only when the script runs.
+TEST(AccelerateLaunch, ConfigOfUnknownName_LeavesShardingOpen) {
+  const PlanFile plan = read_any_plan(
+      "accelerate launch --config_file ${FOO}/r.yaml --num_processes 8 " + kTrl + "\n", "run.sh",
+      refuse_file);
+  EXPECT_FALSE(plan.open.empty());
+  EXPECT_TRUE(std::any_of(plan.findings.begin(), plan.findings.end(), [](const auto& found) {
+    return found.detail.find("how states are sharded") != std::string::npos;
+  }));
+}
+
 }  // namespace fine_tuning_test
 }  // namespace rankwright::importer

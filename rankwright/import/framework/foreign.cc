@@ -44,6 +44,7 @@ bool is_null(const YamlNode& node) {
 bool is_off(const YamlNode& node) {
   constexpr std::string_view kOff[] = {"", "false", "False", "none", "None", "0"};
   if (node.kind == YamlNode::Kind::map) return node.entries.empty();
+  if (node.kind == YamlNode::Kind::sequence) return node.items.empty();
   return node.kind == YamlNode::Kind::scalar &&
          std::find(std::begin(kOff), std::end(kOff), node.scalar) != std::end(kOff);
 }
@@ -90,7 +91,7 @@ void read_foreign(ForeignReading& reading, std::span<const ForeignKey> rows, Pla
     });
   }
   list_ignored(reading.root, "", rows, plan.ignored_keys, reading);
-  if (reading.known != nullptr) report_unknown_keys(reading, rows);
+  if (reading.known != nullptr) plan.unknown_keys = report_unknown_keys(reading, rows);
 }
 
 void read_offload_optimizer(ForeignReading& r, const YamlNode& node) {

@@ -226,6 +226,7 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"moe-grouped-gemm", "software.expert_kernel", read_grouped},
     {"moe-permute-fusion", "software.fused_permute", flag<&Draft::fused_permute>},
     {"lora-rank", "job.lora_rank", read_lora_rank},
+    {"virtual-prompt-style", "job.lora_rank", refuse_partial_training},  // NeMo's other adapters
     {"target-modules", "job.lora_modules", read_lora_targets},
     {"tuner-type", "job.lora_rank"},
     {"train-type", "job.lora_rank"},
@@ -356,6 +357,9 @@ void fill_recompute(ForeignReading& r, bool by_recipe) {
   const YamlNode* const modules = find_path(r.root, "recompute-modules");
   std::optional<i64> layers = read_whole_at(r, "recompute-num-layers", 0, model::kMaxLayers);
   if (!layers) layers = read_whole_at(r, "activations-checkpoint-num-layers", 0, model::kMaxLayers);
+  // NeMo recomputes the first layers of a stage: none.
+  if (by_recipe && layers == 0 && method != nullptr && method->scalar == "block")
+    d.recompute = plan::Recompute::none;
   if (layers == 0) layers.reset();  // Megatron-LM ignores it, as it ignores None
   const auto refuse = [&](const YamlNode& at, std::string detail) {
     r.fields.report(at, {.code = "RW0616",
@@ -485,12 +489,15 @@ bool has_yaml_arguments(std::string_view text) {
   if (text.find("defaults:") != std::string_view::npos &&
       text.find("backend: megatron") != std::string_view::npos)
     return true;
+  const auto has = [&](std::string_view key) { return text.find(key) != std::string_view::npos; };
+  // Overrides of a recipe of Megatron-Bridge need not state degrees.
+  if (has("micro_batch_size:") && has("global_batch_size:") && !has("policy:") &&
+      (has("grad_reduce_in_fp32:") || has("use_megatron_fsdp:") || has("train_iters:")))
+    return true;
   constexpr std::string_view kKeys[] = {
       "tensor_model_parallel_size:", "tensor-model-parallel-size:",
       "pipeline_model_parallel_size:"};
-  return std::any_of(std::begin(kKeys), std::end(kKeys), [&](std::string_view key) {
-    return text.find(key) != std::string_view::npos;
-  });
+  return std::any_of(std::begin(kKeys), std::end(kKeys), has);
 }
 
 /// A recipe that states its nodes has 8 GPUs in each, unless it says otherwise.

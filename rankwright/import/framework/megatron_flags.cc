@@ -115,6 +115,7 @@ std::string current_name(std::string_view name) {
       {"pipe-parallel-size", "pipeline-model-parallel-size"},
       {"batch-size", "micro-batch-size"},
       {"gas", "gradient-accumulation-steps"},
+      {"t5-swiglu", "swiglu"},
       {"fp8-hybrid", "fp8-format"},  // switches of 2023
       {"fp8-e4m3", "fp8-format"},
       {"moe-num-experts", "num-experts"},

@@ -50,6 +50,17 @@ constexpr ForkDefault kPrimusDefaults[] = {{"bf16", "true"}, {"use-distributed-o
 
 constexpr std::string_view kPrimusScriptMarks[] = {"PRIMUS_EXP_NAME", "primus-cli"};
 
+constexpr std::string_view kMindspeedMarks[] = {"mindspeed", "MindSpeed",
+                                                "--moe-permutation-async-comm",
+                                                "--reuse-fp32-param", "PretrainedFromHF"};
+constexpr ForkFlag kMindspeedFlags[] = {{"moe-intermediate-size", "moe-ffn-hidden-size"},
+                                        {"shared-expert-gate", "moe-shared-expert-gate"},
+                                        {"multi-head-latent-attention", "multi-latent-attention"},
+                                        {"qk-nope-head-dim", "qk-head-dim"},
+                                        {"qk-rope-head-dim", "qk-pos-emb-head-dim"}};
+
+constexpr ForkFlag kPaiFlags[] = {
+    {"shared-moe-ffn-hidden-size", "moe-shared-expert-intermediate-size"}};
 constexpr std::string_view kPaiMarks[] = {"--patch-tokenizer-type", "--extra-vocab-size"};
 
 // To read another fork, add a row. The first that matches wins.
@@ -77,7 +88,12 @@ constexpr MegatronFork kForks[] = {
      .defaults = kPrimusDefaults,
      .yaml = true},
     {"Primus", kPrimusScriptMarks, {}, kPrimusDefaults},
-    {"Pai-Megatron-Patch", kPaiMarks, {}, {}},
+    {"Pai-Megatron-Patch", kPaiMarks, kPaiFlags, {}},
+    {.name = "MindSpeed",
+     .marks = kMindspeedMarks,
+     .renamed = kMindspeedFlags,
+     .defaults = {},
+     .counts_layers = true},
     {.name = "Megatron-DeepSpeed",
      .marks = kDeepspeedMarks,
      .renamed = kDeepspeedFlags,
@@ -134,6 +150,38 @@ std::optional<i64> find_number(const MegatronFlags& flags, std::string_view name
   const YamlNode* const node = flags.map.find(name);
   const Result<i64> n = parse_count(node == nullptr ? "" : node->scalar, 1);
   return n ? std::optional(*n) : std::nullopt;
+}
+
+void set_number(MegatronFlags& flags, const char* from, const char* flag, std::string value) {
+  YamlNode place = *flags.map.find(from);
+  YamlEntry entry{place, std::move(place)};
+  entry.key.scalar = flag;
+  entry.value.scalar = std::move(value);
+  std::erase_if(flags.map.entries, [&](const YamlEntry& old) { return old.key.scalar == flag; });
+  flags.map.entries.push_back(std::move(entry));
+}
+
+/// MindSpeed states the number of shared experts, of dense layers before the others, and which
+/// layers are empty, so that stages have as many.
+void set_counted_layers(MegatronFlags& flags) {
+  const std::optional<i64> width = find_number(flags, "moe-ffn-hidden-size");
+  const std::optional<i64> shared = find_number(flags, "n-shared-experts");
+  const std::optional<i64> both = width && shared ? product({*width, *shared}) : std::nullopt;
+  if (both && !has_flag(flags, "moe-shared-expert-intermediate-size"))
+    set_number(flags, "n-shared-experts", "moe-shared-expert-intermediate-size",
+               std::to_string(*both));
+  std::optional<i64> layers = find_number(flags, "num-layers");
+  if (const YamlNode* const empty = flags.map.find("noop-layers"); empty != nullptr && layers) {
+    const i64 count = 1 + i64(std::count(empty->scalar.begin(), empty->scalar.end(), ','));
+    if (count < *layers)
+      set_number(flags, "noop-layers", "num-layers", std::to_string(*layers - count));
+    layers = find_number(flags, "num-layers");
+  }
+  const std::optional<i64> dense = find_number(flags, "first-k-dense-replace");
+  if (dense && layers && *dense < *layers && *layers <= model::kMaxLayers &&
+      !has_flag(flags, "moe-layer-freq"))
+    set_number(flags, "first-k-dense-replace", "moe-layer-freq",
+               fmt::format("[0]*{}+[1]*{}", *dense, *layers - *dense));
 }
 
 /// slime may state the steps of a rollout instead of the batch of a step.
@@ -299,6 +347,7 @@ void apply_fork(const MegatronFork& fork, MegatronFlags& flags) {
   set_pai_vocabulary(flags);
   if (fork.responses) set_rollout_batch(flags);
   if (fork.deepspeed) set_expert_defaults(flags);
+  if (fork.counts_layers) set_counted_layers(flags);
 }
 
 void finish_fork(const MegatronFork& fork, ForeignReading& r, PlanFile& plan) {

@@ -1,6 +1,6 @@
 // Programs that take Megatron-LM's flags with other defaults, and with flags of their own:
-// Megatron-DeepSpeed, ms-swift, slime, Primus and Pai-Megatron-Patch. Their flags are rewritten as
-// Megatron-LM's before they are read.
+// Megatron-DeepSpeed, ms-swift, slime, Primus, Pai-Megatron-Patch and MindSpeed. Their flags are
+// rewritten as Megatron-LM's before they are read.
 #pragma once
 
 #include <span>
@@ -29,11 +29,12 @@ struct MegatronFork {
   std::span<const std::string_view> marks;  // the text of its files has one of them
   std::span<const ForkFlag> renamed;
   std::span<const ForkDefault> defaults;
-  bool yaml = false;       // its files are YAML
-  bool deepspeed = false;  // runs DeepSpeed, whose config may lie beside the script
-  bool packs = false;      // packs sequences into a micro-batch up to a number of tokens
-  bool adapters = false;   // trains LoRA by default settings of its own
-  bool responses = false;  // trains on responses that it generates
+  bool yaml = false;           // its files are YAML
+  bool deepspeed = false;      // runs DeepSpeed, whose config may lie beside the script
+  bool packs = false;          // packs sequences into a micro-batch up to a number of tokens
+  bool adapters = false;       // trains LoRA by default settings of its own
+  bool responses = false;      // trains on responses that it generates
+  bool counts_layers = false;  // states dense layers, empty layers and shared experts by number
 };
 
 /// Returns the fork whose file this is; nullptr for Megatron-LM itself.

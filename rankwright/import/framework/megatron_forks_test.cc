@@ -345,5 +345,48 @@ TEST(FlagScale, FileOfTheModel_IsRead) {
   EXPECT_EQ(plan.draft.model->vocab, 100000);
 }
 
+const std::string kMindspeed =
+    "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 6 --hidden-size 1024 "
+    "--num-attention-heads 8 --ffn-hidden-size 8192 --num-experts 64 --moe-router-topk 8 "
+    "--moe-intermediate-size 1024 --n-shared-experts 2 --swiglu --disable-bias-linear "
+    "--seq-length 4096 --max-position-embeddings 4096 --micro-batch-size 1 --global-batch-size 8 "
+    "--bf16 --vocab-size 1000 --untie-embeddings-and-output-weights --reuse-fp32-param ";
+
+TEST(MindSpeed, CountsLayersAndSharedExperts) {
+  const PlanFile plan = read(kMindspeed + "--noop-layers 4,5 --first-k-dense-replace 1\n", "a.sh");
+  EXPECT_FALSE(has_errors(plan.findings));
+  ASSERT_TRUE(plan.draft.model.has_value());
+  const model::Model& m = *plan.draft.model;
+  EXPECT_EQ(m.layers(), 4);  // 6, of which 2 are empty
+  ASSERT_EQ(m.runs.size(), 2u);
+  EXPECT_FALSE(m.runs[0].layer.ffn.sparse());
+  EXPECT_EQ(m.runs[1].layer.ffn.expert_width, 1024);
+  EXPECT_EQ(m.runs[1].layer.ffn.shared_width, 2048);  // 2 x 1,024
+}
+
+TEST(MindSpeed, LatentAttentionHasItsOwnNames) {
+  const PlanFile plan = read(kMindspeed +
+                                 "--multi-head-latent-attention --qk-rope-head-dim 64 "
+                                 "--qk-nope-head-dim 128 --kv-lora-rank 512 --v-head-dim 128\n",
+                             "a.sh");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  const model::Attention& a = plan.draft.model->runs[0].layer.attention;
+  EXPECT_EQ(a.kind, model::Attention::Kind::latent);
+  EXPECT_EQ(a.nope_dim, 128);
+  EXPECT_EQ(a.rope_dim, 64);
+}
+
+TEST(PaiMegatron, SharedExpertHasItsOwnName) {
+  const std::string text =
+      "torchrun pretrain_mcore_qwen.py --patch-tokenizer-type LLamaTokenizer --extra-vocab-size 0 "
+      "--num-layers 2 --hidden-size 2048 --num-attention-heads 16 --ffn-hidden-size 5632 "
+      "--num-experts 60 --moe-router-topk 4 --moe-ffn-hidden-size 1408 --swiglu "
+      "--seq-length 2048 --micro-batch-size 1 --shared-moe-ffn-hidden-size 5632 "
+      "--enable-shared-expert\n";
+  const PlanFile plan = read(text, "a.sh");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->runs[0].layer.ffn.shared_width, 5632);
+}
+
 }  // namespace megatron_forks_test
 }  // namespace rankwright::importer

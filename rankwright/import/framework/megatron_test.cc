@@ -571,5 +571,15 @@ TEST(MegatronShapes, LanguageModelOfAMultimodalExample) {
   EXPECT_EQ(plan.draft.sequence, 2048);
 }
 
+TEST(MegatronImport, GatedLayersOfT5_HaveAnotherName) {
+  const std::string shapes =
+      "--num-layers 4 --hidden-size 1024 --num-attention-heads 8 --ffn-hidden-size 4096 "
+      "--vocab-size 1000 --disable-bias-linear ";
+  const auto model = [&](const std::string& flag) { return draft_of(shapes + flag).model; };
+  ASSERT_TRUE(model("--t5-swiglu").has_value());
+  EXPECT_EQ(model("--t5-swiglu")->runs[0].layer.ffn.matrices, 3);
+  EXPECT_EQ(model("")->runs[0].layer.ffn.matrices, 2);
+}
+
 }  // namespace megatron_test
 }  // namespace rankwright::importer

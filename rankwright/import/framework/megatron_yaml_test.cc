@@ -287,5 +287,33 @@ TEST(MegatronYaml, OverridesOfMegatronBridge_LeaveZeroOpen) {
   EXPECT_THAT(read(text + "ddp: {use_distributed_optimizer: false}\n").draft.zero, Optional(0));
 }
 
+TEST(MegatronYaml, OverridesOfMegatronBridgeWithoutDegrees_AreRead) {
+  const PlanFile plan = read(
+      "model: {seq_length: 4096}\ntrain: {global_batch_size: 32, micro_batch_size: 1}\n"
+      "ddp: {grad_reduce_in_fp32: true}\n");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.draft.global_batch, Optional(32));
+  EXPECT_THAT(plan.draft.sequence, Optional(4096));
+}
+
+const std::string kNemo =
+    "trainer: {num_nodes: 1, devices: 8, precision: bf16}\nmodel:\n  micro_batch_size: 1\n"
+    "  global_batch_size: 64\n  tensor_model_parallel_size: 2\n"
+    "  pipeline_model_parallel_size: 4\n  encoder_seq_length: 2048\n  num_layers: 32\n"
+    "  hidden_size: 4096\n  num_attention_heads: 32\n";
+
+TEST(MegatronYaml, BlockOfNoLayers_IsNoRecomputation) {
+  const std::string text = kNemo +
+                           "  activations_checkpoint_granularity: selective\n"
+                           "  activations_checkpoint_method: block\n"
+                           "  activations_checkpoint_num_layers: ";
+  EXPECT_THAT(read(text + "0\n").draft.recompute, Optional(plan::Recompute::none));
+  EXPECT_THAT(read(text + "1\n").draft.recompute, Optional(plan::Recompute::selective));
+}
+
+TEST(MegatronYaml, OtherAdaptersOfNemo_AreRefused) {
+  EXPECT_TRUE(has_errors(read(kNemo + "  virtual_prompt_style: no-prompts\n").findings));
+}
+
 }  // namespace megatron_yaml_test
 }  // namespace rankwright::importer

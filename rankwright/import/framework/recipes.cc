@@ -25,6 +25,8 @@ constexpr std::pair<std::string_view, std::string_view> kSameShapes[] = {
     {"qwen3-coder-30b", "qwen3-30b"},
     {"mistral-nemo-", "mistral-nemo-12b-"},
     {"deepseek-moe-lite", "deepseek-v2-lite"},
+    {"deepseek2-16b", "deepseek-v2-lite"},  // names of MaxText
+    {"deepseek3-671b", "deepseek-v3"},
 };
 
 /// Returns letters and digits only: "llama3.1_8B" and "llama-3.1-8b" are the same name.

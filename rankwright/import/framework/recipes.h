@@ -64,7 +64,7 @@ void read_trainer_script(PlanFile& plan, const FileReader& files);
 /// name, and of the options themselves, which override it. Nothing if there is neither. A config
 /// that cannot be read is reported, unless its name states how states are sharded. Defined with the
 /// reader of accelerate's config.
-std::optional<Draft> read_accelerate_launch(const YamlNode& flags, const FileReader& files,
+std::optional<Draft> read_accelerate_launch(const MegatronFlags& flags, const FileReader& files,
                                             PlanFile& plan);
 
 /// Doubles the batches of a file that counts pairs of preference optimization: a pair is two

@@ -108,9 +108,11 @@ class UnknownKeyReporter {
   UnknownKeyReporter(ForeignReading& reading, std::span<const ForeignKey> rows)
       : reading_(reading), rows_(rows) {}
 
-  void report_all() {
+  /// Returns the number of keys that resemble none that is known.
+  std::size_t report_all() {
     walk(reading_.root, "");
     if (!others_.empty()) report_others();
+    return others_.size();
   }
 
  private:
@@ -251,8 +253,8 @@ class UnknownKeyReporter {
 
 }  // namespace
 
-void report_unknown_keys(ForeignReading& reading, std::span<const ForeignKey> rows) {
-  UnknownKeyReporter(reading, rows).report_all();
+std::size_t report_unknown_keys(ForeignReading& reading, std::span<const ForeignKey> rows) {
+  return UnknownKeyReporter(reading, rows).report_all();
 }
 
 }  // namespace rankwright::importer

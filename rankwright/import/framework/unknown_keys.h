@@ -8,7 +8,8 @@
 
 namespace rankwright::importer {
 
-/// Reports the unknown keys of `reading.root`. Requires: `reading.known` is set.
-void report_unknown_keys(ForeignReading& reading, std::span<const ForeignKey> rows);
+/// Reports the unknown keys of `reading.root`, and returns the number of those that resemble none
+/// that is known. Requires: `reading.known` is set.
+std::size_t report_unknown_keys(ForeignReading& reading, std::span<const ForeignKey> rows);
 
 }  // namespace rankwright::importer

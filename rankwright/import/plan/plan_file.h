@@ -32,7 +32,8 @@ struct PlanFile {
   std::vector<FieldReader::Key> keys{};  // the keys that were given, with their locations
   Diagnostics findings{};
   std::vector<std::string>
-      ignored_keys{};  // keys of a framework's file that do not affect the layout
+      ignored_keys{};            // keys of a framework's file that do not affect the layout
+  std::size_t unknown_keys = 0;  // of a framework's file that resemble none of its own
   std::vector<std::string_view> answered{};  // codes of findings that the file itself answers
   const PlanFormat* format = nullptr;        // null: our own plan file
   std::vector<OpenValue> open{};             // values that cannot be the ground of an error

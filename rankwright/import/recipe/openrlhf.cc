@@ -120,6 +120,23 @@ bool shares_reference(const ForeignReading& r) {
   return shared && !unused && !on("ref-reward-offload") && !on("ref.offload");
 }
 
+/// Reports a program that is not one of those whose models are known.
+void report_program(ForeignReading& r, std::string_view text) {
+  constexpr std::string_view kModule = "openrlhf.cli.";
+  constexpr std::string_view kKnown[] = {"train_sft", "train_ppo", "train_dpo", "train_kto",
+                                         "train_rm"};
+  const std::size_t at = text.find(kModule);
+  if (at == std::string_view::npos) return;
+  const std::string_view program = text.substr(at + kModule.size());
+  if (!program.starts_with("train_") ||
+      std::any_of(std::begin(kKnown), std::end(kKnown),
+                  [&](std::string_view known) { return program.starts_with(known); }))
+    return;
+  report_left_out(r, r.root,
+                  fmt::format("{}: only the trained model is counted, and its sequences as stated",
+                              make_excerpt(program.substr(0, program.find_first_of(" \t\n\\")))));
+}
+
 /// A device's batch of train_dpo counts pairs; that of train_ppo counts responses.
 void read_openrlhf_method(ForeignReading& r, std::string_view text) {
   Draft& d = r.draft;
@@ -127,6 +144,11 @@ void read_openrlhf_method(ForeignReading& r, std::string_view text) {
     d.method = plan::Method::grpo;
     d.ref_model = shares_reference(r);
   }
+  if (text.find("train_kto") != std::string_view::npos) {  // counts sequences, not pairs
+    d.method = plan::Method::dpo;
+    d.ref_model = true;
+  }
+  report_program(r, text);
   if (text.find("train_dpo") == std::string_view::npos) return;
   d.method = plan::Method::dpo;
   for (const char* const path : {"ref-offload", "ref.offload"})

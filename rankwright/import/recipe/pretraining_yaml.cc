@@ -195,7 +195,11 @@ void fill_neox(ForeignReading& r) {
   if (!d.zero) d.zero = 0;
   // The optimizer of bf16 without ZeRO shards its states over the data ranks
   // (deepspeed/runtime/bf16_optimizer.py).
-  if (d.zero == 0 && d.param_dtype == plan::Dtype::bf16) d.zero = 1;
+  if (d.zero == 0 && d.param_dtype == plan::Dtype::bf16) {
+    d.zero = 1;
+    // It accumulates in fp32 unless told otherwise (DeepSpeedEngine.get_data_types).
+    if (word_at(r, "data_types.grad_accum_dtype") != "bf16") d.grad_dtype = plan::Dtype::fp32;
+  }
   if (!d.recompute) d.recompute = plan::Recompute::none;
   if (!d.sequence_parallel || d.tp.value_or(1) == 1) d.sequence_parallel = false;
   if (!d.accumulation && !d.global_batch && d.micro_batch) d.accumulation = 1;
@@ -326,6 +330,13 @@ void read_jax_optimizer(ForeignReading& r, const YamlNode& node) {
     report_left_out(r, node, "opt_type: estimated with Adam's states");
 }
 
+/// -1 drops no tokens.
+void read_maxtext_capacity(ForeignReading& r, const YamlNode& node) {
+  constexpr double kMax = 100;
+  const std::optional<double> capacity = r.fields.number(node, -1, kMax);
+  if (capacity > 0) r.draft.expert_capacity = capacity;
+}
+
 constexpr ForeignKey kMaxtextKeys[] = {
     {"model_name", "model"},
     {"base_emb_dim", "model", shape<&model::Shapes::hidden>},
@@ -344,6 +355,9 @@ constexpr ForeignKey kMaxtextKeys[] = {
     {"gradient_accumulation_steps", "job.global_batch"},
     {"dtype", "job.param_dtype", read_trainer_dtype},
     {"grad_dtype", "job.grad_dtype"},
+    {"weight_dtype", "job.master_dtype"},
+    {"mu_dtype", "job.moment_dtype"},
+    {"capacity_factor", "job.expert_capacity", read_maxtext_capacity},
     {"remat_policy", "parallelism.recompute"},
     {"opt_type", "job.optimizer", read_jax_optimizer},
     {"quantization", "", nullptr, false, "matmuls are estimated in the format of the parameters"},
@@ -387,6 +401,19 @@ void read_device_batch(ForeignReading& r) {
   d.micro_batch = std::clamp<i64>(i64(std::llround(*each * double(devices))), 1, kMaxMicroBatch);
 }
 
+/// Gradients, and moments unless they have a format of their own, are those of the weights, which
+/// are in fp32 by default.
+void fill_maxtext_states(ForeignReading& r) {
+  Draft& d = r.draft;
+  const bool narrow = word_at(r, "weight_dtype") == "bfloat16";
+  const std::string moments = word_at(r, "mu_dtype");
+  d.grad_dtype =
+      narrow || word_at(r, "grad_dtype") == "bfloat16" ? plan::Dtype::bf16 : plan::Dtype::fp32;
+  if (!narrow) return;
+  d.master_dtype = plan::Dtype::bf16;
+  if (moments.empty() || moments == "bfloat16") d.moment_dtype = plan::Dtype::bf16;
+}
+
 void fill_maxtext(ForeignReading& r) {
   Draft& d = r.draft;
   d.tp = read_axis(r, "tensor");
@@ -396,6 +423,9 @@ void fill_maxtext(ForeignReading& r) {
   d.cp = read_axis(r, "context");
   const std::optional<i64> ep = read_axis(r, "expert");
   if (ep > 1) d.ep = ep;
+  if (const YamlNode* const node = find_path(r.root, "ici_expert_parallelism");
+      node != nullptr && node->scalar == "-1")
+    report_left_out(r, *node, "the axis of experts takes all devices that are left: pass --ep");
   const std::optional<i64> data = read_axis(r, "data"), shards = read_axis(r, "fsdp");
   const bool stated = find_path(r.root, "ici_fsdp_parallelism") != nullptr &&
                       find_path(r.root, "dcn_data_parallelism") != nullptr;
@@ -425,7 +455,7 @@ void fill_maxtext(ForeignReading& r) {
     if (experts == 1 || mixtral) build_shapes(r, mixtral ? "mixtral" : "llama", "base_emb_dim");
   }
   if (!d.param_dtype) d.param_dtype = plan::Dtype::bf16;
-  d.grad_dtype = word_at(r, "grad_dtype") == "bfloat16" ? plan::Dtype::bf16 : plan::Dtype::fp32;
+  fill_maxtext_states(r);
   const std::string remat = word_at(r, "remat_policy");
   d.recompute =
       remat.empty() || remat == "full" ? plan::Recompute::full : plan::Recompute::selective;

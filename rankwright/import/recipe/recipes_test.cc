@@ -905,5 +905,60 @@ TEST(LlmFoundry, LossOfMpt_IsFusedByDefault) {
   EXPECT_FALSE(read(text + ", loss_fn: torch_crossentropy}\n", "a.yaml").draft.loss.has_value());
 }
 
+TEST(OpenRlhf, KtoHasAReference_AndUnknownProgramsAreReported) {
+  const std::string flags =
+      " --pretrain meta-llama/Llama-2-7b-hf --train_batch_size 128 --micro_train_batch_size 4 "
+      "--max_len 2048 --zero_stage 3\n";
+  const Draft kto = read("deepspeed --module openrlhf.cli.train_kto" + flags, "a.sh").draft;
+  EXPECT_THAT(kto.ref_model, Optional(true));
+  EXPECT_THAT(kto.micro_batch, Optional(4));  // sequences, not pairs
+  const auto reports = [&](const std::string& program) {
+    const PlanFile plan = read("deepspeed --module openrlhf.cli." + program + flags, "a.sh");
+    return std::count_if(plan.findings.begin(), plan.findings.end(), [](const Diagnostic& found) {
+      return found.detail.find("only the trained model") != std::string::npos;
+    });
+  };
+  EXPECT_EQ(reports("train_sft"), 0);
+  EXPECT_EQ(reports("train_ebft_ray"), 1);
+}
+
+TEST(Verl, ConfigOfFineTuning_IsRead) {
+  const PlanFile plan = read(
+      "data: {train_batch_size: 4, micro_batch_size_per_gpu: 1, max_length: 8192}\n"
+      "model: {partial_pretrain: Qwen/Qwen2.5-7B-Instruct, enable_gradient_checkpointing: True}\n"
+      "trainer: {nnodes: 1, n_gpus_per_node: 2}\n",
+      "a.yaml");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.draft.global_batch, Optional(4));
+  EXPECT_THAT(plan.draft.sequence, Optional(8192));
+  EXPECT_THAT(plan.draft.sync_each_batch, Optional(true));
+}
+
+// DeepSpeed's optimizer of bf16 accumulates in fp32 unless told otherwise.
+TEST(GptNeox, GradientsOfBf16WithoutZero_AreInFp32) {
+  const std::string text =
+      "{\"pipe_parallel_size\": 1, \"num_layers\": 12, \"hidden_size\": 768, "
+      "\"num_attention_heads\": 12, \"seq_length\": 2048, \"max_position_embeddings\": 2048, "
+      "\"precision\": \"bfloat16\", \"bf16\": {\"enabled\": true}, "
+      "\"zero_optimization\": {\"stage\": ";
+  EXPECT_THAT(read(text + "0}}", "a.json").draft.grad_dtype, Optional(plan::Dtype::fp32));
+  EXPECT_THAT(read(text + "1}}", "a.json").draft.grad_dtype, Optional(plan::Dtype::bf16));
+}
+
+TEST(Maxtext, StatesHaveTheFormatOfTheWeights) {
+  const std::string text =
+      "model_name: deepseek2-16b\nici_fsdp_parallelism: 8\nper_device_batch_size: 8\n"
+      "max_target_length: 4096\n";
+  const PlanFile wide = read(text, "a.yaml");
+  EXPECT_FALSE(wide.draft.master_dtype.has_value());
+  EXPECT_THAT(wide.draft.grad_dtype, Optional(plan::Dtype::fp32));
+  ASSERT_TRUE(wide.draft.model.has_value());
+  EXPECT_EQ(wide.draft.model->name, "deepseek-v2-lite");
+  const Draft narrow = read(text + "weight_dtype: bfloat16\n", "a.yaml").draft;
+  EXPECT_THAT(narrow.master_dtype, Optional(plan::Dtype::bf16));
+  EXPECT_THAT(narrow.moment_dtype, Optional(plan::Dtype::bf16));
+  EXPECT_THAT(narrow.grad_dtype, Optional(plan::Dtype::bf16));
+}
+
 }  // namespace recipes_test
 }  // namespace rankwright::importer

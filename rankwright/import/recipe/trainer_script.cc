@@ -179,7 +179,7 @@ void read_trainer_script(PlanFile& plan, const FileReader& files) {
   reading.dashes = "--";
   const bool launched = starts_with_accelerate(plan.text);
   read_fine_tuning_tree(reading, plan,
-                        launched ? read_accelerate_launch(flags.map, files, plan) : std::nullopt);
+                        launched ? read_accelerate_launch(flags, files, plan) : std::nullopt);
   add_answer(reading);
   if (!plan.draft.shape && !plan.draft.world)
     read_node_shape(reading, "nodes", "gpus_per_node", 1, std::nullopt, &flags, &plan);

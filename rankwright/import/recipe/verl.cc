@@ -230,6 +230,7 @@ void fill_engine(ForeignReading& r) {
   const YamlNode* const reshard =
       find_path(r.root, "actor_rollout_ref.actor.fsdp_config.reshard_after_forward");
   d.zero = reshard != nullptr && is_off(*reshard) ? 2 : 3;
+  d.sync_each_batch = true;  // its actor never turns the reduction of gradients off
   const YamlNode* const rank = find_path(r.root, "actor_rollout_ref.model.lora_rank");
   const YamlNode* const stored =
       find_path(r.root, "actor_rollout_ref.actor.fsdp_config.model_dtype");
@@ -265,7 +266,9 @@ void read_verl_method(ForeignReading& r) {
 
 bool claims_verl(std::string_view file, std::string_view text) {
   const auto has = [&](std::string_view mark) { return text.find(mark) != std::string_view::npos; };
-  if (is_yaml_file(file)) return has("actor_rollout_ref:") && has("ppo_mini_batch_size:");
+  if (is_yaml_file(file))
+    return (has("actor_rollout_ref:") && has("ppo_mini_batch_size:")) ||
+           (has("partial_pretrain:") && has("train_batch_size:") && has("n_gpus_per_node:"));
   return is_script_file(file) &&
          (has("actor_rollout_ref.actor.") || (has("verl.trainer") && has("data.train_files=")));
 }

@@ -99,6 +99,8 @@ class Expander {
   bool done() const { return at_ >= text_.size() || spent_; }
   bool spent() const { return spent_; }
   std::size_t at() const { return base_ + at_; }
+  /// As at(), but in a sourced file that of the command that sources it.
+  std::size_t place() const { return locate(std::uint32_t(at())); }
   std::string_view rest() const { return text_.substr(at_); }
   void skip(std::size_t n) { at_ = std::min(at_ + n, text_.size()); }
   /// Skips blanks and continued lines, not line breaks.

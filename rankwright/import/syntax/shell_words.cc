@@ -308,7 +308,7 @@ std::string_view ShellEvaluator::bare_word() const {
 
 void ShellEvaluator::open_branch() {
   if (branches_.size() >= kMaxDepth) return;
-  branches_.push_back({.outer = active(), .where = words_.at()});
+  branches_.push_back({.outer = active(), .where = words_.place()});
 }
 
 void ShellEvaluator::record_guess(Branch& branch) {

@@ -120,18 +120,20 @@ rules::Target choose_target(std::optional<rules::Target> stated, const importer:
 }
 
 /// Makes errors of the findings at which the framework stops. Readers report them as warnings,
-/// because the plan can be read and estimated in spite of them.
-void raise_what_stops_the_framework(const importer::PlanFormat& format, Diagnostics& findings) {
+/// because the plan can be read and estimated in spite of them. A program with several flags that
+/// the framework does not have is a fork: a name close to one of the framework's may be its own.
+void raise_what_stops_the_framework(const importer::PlanFile& file, Diagnostics& findings) {
+  constexpr std::size_t kForkKeys = 3;
+  const bool strict = file.format->strict_names && file.unknown_keys < kForkKeys;
   for (Diagnostic& found : findings)
-    if (found.code == "RW0616" ||
-        (found.code == "RW0617" && format.strict_names && found.respelling))
+    if (found.code == "RW0616" || (found.code == "RW0617" && strict && found.respelling))
       found.severity = Severity::error;
 }
 
 Diagnostics list_findings(const PlanInput& input, std::optional<rules::Target> target) {
   Diagnostics findings = input.file.findings;
   const importer::PlanFormat* const format = input.file.format;
-  if (format != nullptr) raise_what_stops_the_framework(*format, findings);
+  if (format != nullptr) raise_what_stops_the_framework(input.file, findings);
   if (input.config) {
     const Diagnostics linted = lint(*input.config, choose_target(target, input.file));
     findings.insert(findings.end(), linted.begin(), linted.end());
