@@ -11,6 +11,11 @@ Bytes activations(const TrainingConfig& config, i64 width) {
   return double(tokens) * bytes(width, config.job.activation_bytes());
 }
 
+/// Returns the bytes of a rank's tokens, one copy per expert that they are routed to.
+Bytes token_copies(const TrainingConfig& config, const model::FeedForward& ffn) {
+  return ffn.active * compute_messages(config).kept;
+}
+
 }  // namespace
 
 bool sequence_parallel(const Plan& plan) { return plan.sequence_parallel && plan.tp > 1; }
@@ -54,7 +59,7 @@ bool recomputes_attention_core(const TrainingConfig& config) {
 }
 
 Bytes compute_expert_message(const TrainingConfig& config, const model::FeedForward& ffn) {
-  const Bytes plain = ffn.active * compute_messages(config).kept;
+  const Bytes plain = token_copies(config, ffn);
   if (!config.software.fp8_dispatch || config.job.matmul == Matmul::same) return plain;
   constexpr double kScaled = 1 + 4.0 / 128;  // one fp32 scale per 128 elements
   const double combined = double(config.job.activation_bytes());
@@ -63,7 +68,7 @@ Bytes compute_expert_message(const TrainingConfig& config, const model::FeedForw
 
 Bytes compute_etp_message(const TrainingConfig& config, const model::FeedForward& ffn) {
   if (config.software.dtensor && config.plan.ep == 1) return compute_messages(config).hidden;
-  return config.plan.etp * compute_expert_message(config, ffn);
+  return config.plan.etp * token_copies(config, ffn);
 }
 
 Bytes compute_count_message(const TrainingConfig& config, const model::FeedForward& ffn) {

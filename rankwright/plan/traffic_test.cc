@@ -254,6 +254,17 @@ TEST(EtpTraffic, GathersReceivedTokensAndScattersOutputs) {
   expect(find(config, 0, K::etp_reduce_scatter), 2 * 8 * 4, 2 * kHidden, Op::reduce_scatter);
 }
 
+TEST(EtpTraffic, DispatchIn8Bits_LeavesItInTheFormatOfActivations) {
+  TrainingConfig config =
+      expert_setup({.tp = 2, .dp = 4, .ep = 4, .etp = 2, .sequence_parallel = true});
+  config.software.fp8_dispatch = true;
+  config.job.matmul = Matmul::fp8;
+  // 2 copies of half the tokens: dispatched in 1 + 4/128 bytes per element, combined in 2
+  expect(find(config, 0, K::ep_all_to_all), 4 * 8 * 4, (1 + 4.0 / 128 + 2) / 4 * kHidden,
+         Op::all_to_all);
+  expect(find(config, 0, K::etp_all_gather), 2 * 8 * 4, 2 * kHidden, Op::all_gather);
+}
+
 TrainingConfig pipeline_setup(pipeline::Schedule schedule, i64 chunks) {
   return dense_config({.pp = 4, .virtual_stages = chunks, .schedule = schedule});
 }
