@@ -12,7 +12,7 @@ namespace rankwright::validate {
 namespace {
 
 constexpr double kMaxFactor = 64;      // a larger factor explains nothing
-constexpr double kTimerShare = 0.002;  // timers off by this fraction of a step weigh as much as a
+constexpr double kTimerShare = 0.001;  // timers off by this fraction of a step weigh as much as a
                                        // suspect at its plausible limit
 constexpr int kGapHalvings = 60;
 constexpr double kNearlyFull = 0.97;  // of the device: the allocator starts to free cached memory
@@ -29,19 +29,23 @@ struct Measurement {
   Trial trial() const { return {config, calibration}; }
 };
 
-/// Returns the largest error of the log's timers, as a fraction of the step (V9).
+/// Returns the root of the sum of squares of the errors of the log's timers, as a fraction of the
+/// step (V9).
 double timer_residual(const Measurement& a, const TrialPrediction& predicted_step) {
-  double worst = 0;
+  double squares = 0;
+  const auto add = [&](Seconds measured, Seconds predicted) {
+    const double error = (measured - predicted) / a.measured.median;
+    squares += error * error;
+  };
   for (const importer::RunTimer& timer : a.log.timers) {
     for (const TimerPrediction& predicted : predicted_step.timers) {
       if (predicted.name != timer.name) continue;
       const importer::TimerSample measured = timer.median();
-      worst = std::max(worst, std::abs((measured.max - predicted.time.max) / a.measured.median));
-      if (measured.both && predicted.time.both)
-        worst = std::max(worst, std::abs((measured.min - predicted.time.min) / a.measured.median));
+      add(measured.max, predicted.time.max);
+      if (measured.both && predicted.time.both) add(measured.min, predicted.time.min);
     }
   }
-  return worst;
+  return std::sqrt(squares);
 }
 
 /// Returns the item that differs most between two steps.

@@ -30,7 +30,7 @@ struct Explanation {
   double factor = 1;          // on what the suspect changes; 1: nothing is scaled
   double plausible = 1;       // the largest plausible factor
   double implausibility = 0;  // V8: ln factor / ln plausible; plausible up to 1
-  /// V9: the largest error of a timer, as a fraction of the step; 0 without timers.
+  /// V9: the errors of the timers, as a fraction of the step; 0 without timers.
   double timer_residual = 0;
   std::string evidence{};
   std::string_view reason{};

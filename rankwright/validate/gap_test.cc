@@ -142,8 +142,8 @@ TEST(TimeGap, TimersUsuallyIdentifyTheCauseDespiteModelErrors) {
   const HitCount all = count_hits(true, 0.02);
   print("timers, every constant 2 % off", all);
   EXPECT_GE(all.count, 40u);
-  // 80.0 % today. Kernels of one kind of work, whose timers are the same, are taken for each other.
-  EXPECT_GE(100 * all.first, 78 * all.count) << all.first << " of " << all.count;
+  // 83.2 % today. Kernels of one kind of work, whose timers are the same, are taken for each other.
+  EXPECT_GE(100 * all.first, 82 * all.count) << all.first << " of " << all.count;
 }
 
 TEST(TimeGap, WithoutTimersTheCauseIsUsuallyAmongTheFirstThree) {
