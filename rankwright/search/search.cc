@@ -1,10 +1,10 @@
 #include "rankwright/search/search.h"
 
-#include <tbb/info.h>
 #include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
+
+#include "rankwright/search/threads.h"
 
 namespace rankwright::search {
 namespace {
@@ -208,9 +208,7 @@ SearchResult search(const Problem& problem, const cluster::Calibration& calibrat
   context.bounds = options.bounds;
   context.stop = options.stop;
   SearchResult found;
-  const int cores = tbb::info::default_concurrency();
-  tbb::task_arena arena(options.threads > 0 ? std::min(options.threads, cores) : cores);
-  arena.execute([&] { found = BestFirstSearch(context, options).run(); });
+  run_on_threads(options.threads, [&] { found = BestFirstSearch(context, options).run(); });
   return found;
 }
 

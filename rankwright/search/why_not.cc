@@ -1,8 +1,11 @@
 #include "rankwright/search/why_not.h"
 
+#include <tbb/parallel_for.h>
+
 #include <algorithm>
 
 #include "rankwright/rules/change.h"
+#include "rankwright/search/threads.h"
 
 namespace rankwright::search {
 namespace {
@@ -44,6 +47,7 @@ class NeighborFinder {
   void add_orders();
   void add_schedule();
   Neighbor evaluate(Kind kind, const plan::Plan& plan) const;
+  std::vector<Neighbor> evaluate_all(Kind kind, const std::vector<plan::Plan>& plans) const;
   void add_changed(Kind kind, const plan::Plan& plan) { found_.push_back(evaluate(kind, plan)); }
 
   const Problem& problem_;
@@ -76,6 +80,17 @@ Neighbor NeighborFinder::evaluate(Kind kind, const plan::Plan& plan) const {
   one.step = price.estimate.step;
   one.time = price.time();
   return one;
+}
+
+/// As evaluate(), on several threads: most of the time is that of simulations.
+std::vector<Neighbor> NeighborFinder::evaluate_all(Kind kind,
+                                                   const std::vector<plan::Plan>& plans) const {
+  std::vector<Neighbor> all(plans.size());
+  run_on_threads(options_.threads, [&] {
+    tbb::parallel_for(std::size_t{0}, plans.size(),
+                      [&](std::size_t k) { all[k] = evaluate(kind, plans[k]); });
+  });
+  return all;
 }
 
 /// Adds the fastest plan of a narrower problem, or the leanest if none fits. Returns false if there
@@ -128,15 +143,16 @@ void NeighborFinder::add_data_alone() {
 
 /// Adds the default axis order, if the plan has another, and the fastest of all others.
 void NeighborFinder::add_orders() {
-  const Node node = node_of(plan_);
-  std::optional<Neighbor> fastest;
-  for (const mesh::Order& order : list_orders(problem_, node)) {
-    plan::Plan plan = plan_;
-    plan.order = order;
+  std::vector<plan::Plan> plans;
+  for (const mesh::Order& order : list_orders(problem_, node_of(plan_))) {
     if (order == plan_.order) continue;
-    Neighbor one = evaluate(Kind::order, plan);
-    if (order == mesh::kDefaultOrder) {
-      found_.push_back(one);
+    plans.push_back(plan_);
+    plans.back().order = order;
+  }
+  std::optional<Neighbor> fastest;
+  for (Neighbor& one : evaluate_all(Kind::order, plans)) {
+    if (one.config.plan.order == mesh::kDefaultOrder) {
+      found_.push_back(std::move(one));
       continue;
     }
     // An order with the same time has an equivalent placement.
@@ -149,14 +165,15 @@ void NeighborFinder::add_orders() {
 
 /// Adds the fastest other schedule with even stages, or the leanest if none fits.
 void NeighborFinder::add_schedule() {
-  const Node node = node_of(plan_);
-  std::optional<Neighbor> fastest, leanest;
-  for (const Pipe& pipe : list_pipes(problem_, node)) {
+  std::vector<plan::Plan> plans;
+  for (const Pipe& pipe : list_pipes(problem_, node_of(plan_))) {
     if (pipe.balanced || pipe.schedule == plan_.schedule) continue;
-    plan::Plan plan = plan_;
+    plan::Plan& plan = plans.emplace_back(plan_);
     choose(plan, pipe);
     choose(plan, plan.zero, plan.shard_size, problem_);
-    Neighbor one = evaluate(Kind::schedule, plan);
+  }
+  std::optional<Neighbor> fastest, leanest;
+  for (Neighbor& one : evaluate_all(Kind::schedule, plans)) {
     if (one.verdict == Verdict::evaluated && (!fastest || one.time < fastest->time))
       fastest = std::move(one);
     else if (one.verdict == Verdict::memory &&
