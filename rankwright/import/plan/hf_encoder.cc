@@ -424,11 +424,4 @@ std::string_view find_text_type(std::string_view type) {
   return type;
 }
 
-std::string list_hf_encoders() {
-  std::string list;
-  for (const EncoderRow& row : kEncoders)
-    list += (list.empty() ? "" : ", ") + std::string(row.type);
-  return list;
-}
-
 }  // namespace rankwright::importer

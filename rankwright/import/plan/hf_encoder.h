@@ -32,7 +32,4 @@ std::string_view find_text_type(std::string_view type);
 /// decides that in transformers; nothing if its text part does.
 std::optional<bool> find_tied_at_top(const nlohmann::json& config);
 
-/// Returns the kinds of multimodal configs whose encoders are counted: "gemma3, internvl, ...".
-std::string list_hf_encoders();
-
 }  // namespace rankwright::importer

@@ -113,6 +113,15 @@ TEST(PlanFile, WrongKind_NamesTheExpectedKind) {
                  findings));
 }
 
+// Both are the number of the encoder's inputs, so that one would replace the other in silence.
+TEST(PlanFile, ImagesAndClips_AreADuplicateKey) {
+  const PlanFile both = read("job: {images: 2, clips: 3}\n");
+  ASSERT_EQ(both.findings.size(), 1u);
+  EXPECT_EQ(both.findings[0].code, "RW0905");
+  EXPECT_EQ(both.draft.images, 2);
+  EXPECT_TRUE(read("job: {images: 2}\n").findings.empty());
+}
+
 TEST(PlanFile, UnknownModelOrCluster_IsReported) {
   golden::expect("import/plan-file-unknown-names.txt",
                  transcribe({"model: llama-3.1-70\n", "cluster: dgx-h10 x 8\n",

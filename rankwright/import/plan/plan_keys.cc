@@ -23,6 +23,16 @@ void read_whole(Reading& r, const YamlNode& node) {
   r.draft.*member = r.fields.whole(node, 1, max);
 }
 
+/// Reads the images or clips of audio of a sequence, which a model has one kind of.
+void read_images(Reading& r, const YamlNode& node) {
+  if (r.draft.images)
+    return r.fields.report(node, {.code = "RW0905",
+                                  .message = "duplicate key",
+                                  .detail = "job.images and job.clips state the same number",
+                                  .hint = "keep the one that the encoder reads"});
+  r.draft.images = r.fields.whole(node, 1, plan::kMaxImages);
+}
+
 template <std::optional<bool> Draft::*member>
 void read_flag(Reading& r, const YamlNode& node) {
   r.draft.*member = r.fields.flag(node);
@@ -639,12 +649,12 @@ constexpr KeyRow kKeys[] = {
       "sequence.",
       "The first pipeline stage runs the encoder on each; a trained encoder also keeps its "
       "activations."},
-     read_whole<&Draft::images, plan::kMaxImages>},
+     read_images},
     {{"job.clips", "a whole number", "none: text only",
       "Clips of audio per sequence, on average: job.images of a model with an audio encoder. "
       "Whisper's encoders pad a clip to 30 s.",
       "As job.images."},
-     read_whole<&Draft::images, plan::kMaxImages>},
+     read_images},
     {{"job.image_tokens", "a whole number", "as the model's config states",
       "Tokens of the sequence per image or clip. Encoders that take images of any size (Qwen-VL, "
       "Pixtral) need it.",
