@@ -465,6 +465,11 @@ double count_launches(const Work& w, const model::FeedForward& ffn) {
          (w.tp > 1 ? w.c[cluster::Constant::launch_tp] : 1) * unsynced_share(w);
 }
 
+/// What the host does for a recomputed module, in launches of a dense layer, which has about 60:
+/// Megatron-LM's CheckpointWithoutOutput reads and sets three kinds of random states 15 times
+/// (core/tensor_parallel/random.py) and launches about five kernels again.
+constexpr double kModuleKernels = 20.0 / 60;
+
 /// Adds the kernel-launch overhead to the passes. Exchanges of experts do not hide launches: the
 /// host waits for the numbers of tokens before it launches the experts.
 void add_launches(LayerTime& time, const Rates& rates, double kernels) {
@@ -473,16 +478,47 @@ void add_launches(LayerTime& time, const Rates& rates, double kernels) {
   const Seconds backward = time.backward() - time.input.ep.exposed;
   Seconds more_forward = rates.blocking, more_backward = rates.blocking_back;
   if (rates.blocking.value <= 0) {
+    ModuleTimes& parts = time.modules;
+    parts.host_backward = (kernels > 1 ? kBackwardKernels : 1) * kernels * rates.launch;
+    parts.host_experts = std::max(0.0, kernels - 1) * rates.launch;
+    parts.host_module = kModuleKernels * rates.launch;
     more_forward = smooth_max(forward, kernels * rates.launch) - forward;
-    more_backward =
-        smooth_max(backward, (kernels > 1 ? kBackwardKernels : 1) * kernels * rates.launch) -
-        backward;
+    more_backward = smooth_max(backward, parts.host_backward) - backward;
   }
   time.forward.launch += more_forward;
   if (!time.runs_backward) return;
   const double part = backward.value > 0 ? 1 - time.weight.total() / backward : 0.5;
   time.input.launch += part * more_backward;
   time.weight.launch += (1 - part) * more_backward;
+}
+
+/// Returns the time that the host takes to launch recomputed modules (L9).
+Seconds module_launches(const LayerTime& time, const plan::RecomputeModules& modules) {
+  const ModuleTimes& parts = time.modules;
+  const auto some = [](Seconds part) { return part.value > 0; };
+  const bool experts = some(parts.experts.total());
+  i64 count = 0;
+  if (modules.core_attn && some(parts.attention)) ++count;
+  if (modules.layernorm) count += parts.blocks;
+  if (modules.mla_up_proj && some(parts.up)) ++count;
+  if (modules.mlp && some(parts.mlp)) ++count;
+  if (modules.moe && experts) return (count + 1) * parts.host_module + parts.host_experts;
+  if (modules.moe_act && experts) ++count;
+  if (modules.shared_experts && some(parts.shared.total())) ++count;
+  return count * parts.host_module;
+}
+
+/// Adds the launches of recomputed modules to their time: the host needs as long as in the backward
+/// and for these. Kernels that take longer hide launches.
+void add_module_launches(Pass& again, const LayerTime& time,
+                         const plan::RecomputeModules& modules) {
+  const Seconds host = module_launches(time, modules);
+  if (host.value <= 0) return;
+  const Seconds backward = time.backward() - time.input.ep.exposed;
+  const Seconds kernels = backward - time.input.launch - time.weight.launch;
+  const Seconds more = again.total() - again.ep.exposed;
+  const Seconds both = smooth_max(kernels + more, time.modules.host_backward + host);
+  again.launch += std::max(Seconds{}, both - backward - more);
 }
 
 /// Returns the time of selective recomputation (L9). Megatron-LM recomputes the modules of the
@@ -498,11 +534,15 @@ Pass selective_time(const LayerTime& time, const plan::RecomputeModules& modules
   if (modules.layernorm) again.elementwise += parts.norms;
   if (modules.mla_up_proj) again.matmul += parts.up;
   if (modules.mlp) again += {.matmul = parts.mlp, .elementwise = parts.gating};
-  if (modules.moe) return again += parts.experts;
-  if (modules.moe_act) again.elementwise += parts.activation;
-  if (modules.shared_experts)  // moe_act includes their activation function
-    again += {.matmul = parts.shared.matmul,
-              .elementwise = modules.moe_act ? Seconds{} : parts.shared.elementwise};
+  if (modules.moe) {
+    again += parts.experts;
+  } else {
+    if (modules.moe_act) again.elementwise += parts.activation;
+    if (modules.shared_experts)  // moe_act includes their activation function
+      again += {.matmul = parts.shared.matmul,
+                .elementwise = modules.moe_act ? Seconds{} : parts.shared.elementwise};
+  }
+  add_module_launches(again, time, modules);
   return again;
 }
 
@@ -661,7 +701,8 @@ LayerTime estimate_layer_time(const plan::TrainingConfig& config, const model::L
            .attention = core.forward,
            .cp = cp.forward,
            .norms = w.stream(blocks * kNorms * w.hidden * w.kept),
-           .gathers = {.tp = around.gathers, .cp = cp.gathers}};
+           .gathers = {.tp = around.gathers, .cp = cp.gathers},
+           .blocks = layer.blocks()};
   if (shape.up.count > 0) parts.up = w.matmuls(shape.up, w.tokens).forward;
   ExpertTime experts;
   if (layer.ffn.sparse()) {

@@ -56,6 +56,10 @@ struct ModuleTimes {
   Pass experts{};           // with dispatch and combine
   Pass shared{};            // the part of `experts` that every token visits
   Pass gathers{};           // of inputs that are kept without recomputation (eager PyTorch)
+  i64 blocks = 0;           // attention and feed-forward, each with a norm
+  /// What the host needs to launch (L8): the backward, the kernels of the experts again, and a
+  /// recomputed module. 0 if launches are counted otherwise.
+  Seconds host_backward{}, host_experts{}, host_module{};
 };
 
 /// The time of one microbatch in one layer.

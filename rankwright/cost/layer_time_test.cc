@@ -531,10 +531,29 @@ TEST(LayerTime, UnfusedAttentionBackwardReadsScoresAgain) {
 TEST(LayerTime, SelectiveRecomputeDependsOnTheSoftware) {
   rankwright::plan::TrainingConfig config = dense({.recompute = plan::Recompute::selective});
   const LayerTime core = estimate_dense_time(config);
-  EXPECT_EQ(core.again.total(), core.forward.attention);
+  EXPECT_EQ(core.again.attention, core.forward.attention);
+  EXPECT_EQ(core.again.total(), core.again.attention + core.again.launch);
   config.software.recomputes_ops = true;  // every second matmul and the operations between
   const LayerTime ops = estimate_dense_time(config);
   EXPECT_EQ(ops.again.total(), 0.5 * ops.forward.matmul + ops.forward.elementwise);
+}
+
+// A host that takes 1,000 s to launch a pass hides all kernels. Each recomputed module is a third of
+// its launches: the attention core, and the norms before attention and the feed-forward.
+TEST(LayerTime, RecomputedModules_AreLaunchedByTheHost) {
+  rankwright::plan::TrainingConfig config = dense({.recompute = plan::Recompute::selective});
+  cluster::Calibration slow = catalog::get_calibration();
+  slow[cluster::Constant::launch_floor] = 1e6;  // ms
+  const auto again = [&](plan::RecomputeModules modules, const cluster::Calibration& calibration) {
+    config.plan.modules = modules;
+    return time_of(config, sample::dense_layer(), calibration).again;
+  };
+  EXPECT_NEAR(again({}, slow).total().value, 1000.0 / 3, 1);
+  EXPECT_NEAR(again({.layernorm = true}, slow).total().value, 3 * 1000.0 / 3, 1);
+  // Kernels that take longer than the launches hide them: a tenth of a percent of the third is left.
+  cluster::Calibration fast = catalog::get_calibration();
+  fast[cluster::Constant::launch_floor] = 1e-3;
+  EXPECT_LT(again({}, fast).launch, 1e-3 * (1.0_us / 3));
 }
 
 TEST(LayerTime, SelectiveRecomputeOfExpertsRunsTheAttentionCoreAgain) {
@@ -543,7 +562,7 @@ TEST(LayerTime, SelectiveRecomputeOfExpertsRunsTheAttentionCoreAgain) {
   const LayerTime t =
       time_of(sparse({.cp = 2, .dp = 4, .ep = 4, .recompute = plan::Recompute::selective}),
               sample::sparse_layer(), catalog::get_calibration());
-  EXPECT_EQ(t.again.compute(), t.forward.attention);
+  EXPECT_NEAR((t.again.compute() - t.again.launch) / t.forward.attention, 1, 1e-9);
   EXPECT_EQ(t.again.cp.total(), t.forward.cp.total());
   EXPECT_EQ((t.again.tp + t.again.ep).total(), Seconds{});
   EXPECT_GT(t.again.cp.total(), Seconds{});
