@@ -465,7 +465,7 @@ double count_launches(const Work& w, const model::FeedForward& ffn) {
          (w.tp > 1 ? w.c[cluster::Constant::launch_tp] : 1) * unsynced_share(w);
 }
 
-/// What the host does for a recomputed module, in launches of a dense layer, which has about 60:
+/// Launches of the host for a recomputed module, over those of a dense layer, which has about 60:
 /// Megatron-LM's CheckpointWithoutOutput reads and sets three kinds of random states 15 times
 /// (core/tensor_parallel/random.py) and launches about five kernels again.
 constexpr double kModuleKernels = 20.0 / 60;

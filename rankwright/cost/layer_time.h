@@ -57,7 +57,7 @@ struct ModuleTimes {
   Pass shared{};            // the part of `experts` that every token visits
   Pass gathers{};           // of inputs that are kept without recomputation (eager PyTorch)
   i64 blocks = 0;           // attention and feed-forward, each with a norm
-  /// What the host needs to launch (L8): the backward, the kernels of the experts again, and a
+  /// The time of the host for launches (L8): of the backward, of the experts once more, and of a
   /// recomputed module. 0 if launches are counted otherwise.
   Seconds host_backward{}, host_experts{}, host_module{};
 };

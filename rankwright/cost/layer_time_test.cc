@@ -538,8 +538,8 @@ TEST(LayerTime, SelectiveRecomputeDependsOnTheSoftware) {
   EXPECT_EQ(ops.again.total(), 0.5 * ops.forward.matmul + ops.forward.elementwise);
 }
 
-// A host that takes 1,000 s to launch a pass hides all kernels. Each recomputed module is a third of
-// its launches: the attention core, and the norms before attention and the feed-forward.
+// A host that takes 1,000 s to launch a pass hides all kernels. Each recomputed module is a third
+// of its launches: the attention core, and the norms before attention and the feed-forward.
 TEST(LayerTime, RecomputedModules_AreLaunchedByTheHost) {
   rankwright::plan::TrainingConfig config = dense({.recompute = plan::Recompute::selective});
   cluster::Calibration slow = catalog::get_calibration();
@@ -550,7 +550,8 @@ TEST(LayerTime, RecomputedModules_AreLaunchedByTheHost) {
   };
   EXPECT_NEAR(again({}, slow).total().value, 1000.0 / 3, 1);
   EXPECT_NEAR(again({.layernorm = true}, slow).total().value, 3 * 1000.0 / 3, 1);
-  // Kernels that take longer than the launches hide them: a tenth of a percent of the third is left.
+  // Kernels that take longer than the launches hide them: a tenth of a percent of the third is
+  // left.
   cluster::Calibration fast = catalog::get_calibration();
   fast[cluster::Constant::launch_floor] = 1e-3;
   EXPECT_LT(again({}, fast).launch, 1e-3 * (1.0_us / 3));
