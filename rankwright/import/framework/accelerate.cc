@@ -37,6 +37,7 @@ constexpr ForeignKey kAccelerateKeys[] = {
     {"mixed_precision", "job.param_dtype"},
     {"dynamo_config.dynamo_backend", "software.compile", read_dynamo_backend},
     {"dynamo_backend", "software.compile", read_dynamo_backend},
+    {"tp_config.tp_size", "parallelism.tp_size", whole<&Draft::tp, kMaxDegree>},
     {"parallelism_config.parallelism_config_tp_size", "parallelism.tp_size",
      whole<&Draft::tp, kMaxDegree>, true},
     {"parallelism_config.parallelism_config_cp_size", "parallelism.cp_size",
@@ -193,6 +194,7 @@ Backend read_type(ForeignReading& r) {
                                       {"MULTI_NPU", Backend::ddp},
                                       {"MULTI_MLU", Backend::ddp},
                                       {"MULTI_HPU", Backend::ddp},
+                                      {"TP", Backend::ddp},  // of transformers: `tp_config`
                                       {"NO", Backend::ddp},
                                       {"no", Backend::ddp},
                                       {"DEEPSPEED", Backend::deepspeed},
@@ -262,6 +264,7 @@ void read_accelerate_tree(ForeignReading& reading, PlanFile& plan) {
   if (backend == Backend::megatron) read_megatron_backend(reading);
   if (backend == Backend::deepspeed) read_deepspeed_backend(reading, plan);
   read_precision(reading);
+  if (backend == Backend::deepspeed) shard_bf16_optimizer(draft);
   read_mesh(reading);
   draft.order = mesh::kDefaultOrder;  // its mesh (dp_replicate, dp_shard, cp, tp), row-major
 }

@@ -68,9 +68,10 @@ constexpr std::string_view kSwitches[] = {"sequence-parallel",
                                           "no-pipeline-parallel",
                                           "use-mcore-models"};
 
-constexpr std::string_view kLists[] = {"recompute-modules", "cp-comm-type",
-                                       "target-modules",    "hierarchical-context-parallel-sizes",
-                                       "rampup-batch-size", "num-experts"};
+constexpr std::string_view kLists[] = {"recompute-modules",   "cp-comm-type",
+                                       "target-modules",      "hierarchical-context-parallel-sizes",
+                                       "rampup-batch-size",   "num-experts",
+                                       "lora-target-modules", "peft-target-modules"};
 
 /// Flags that only a training program has.
 constexpr std::string_view kTrainingFlags[] = {"tensor-model-parallel-size", "num-layers",
@@ -363,7 +364,7 @@ void add_launch(MegatronFlags& flags, const ShellScript& script, const LocationI
   if (!nodes && !gpus && !world) flags.visible_gpus = count_visible_gpus(script);
   // torchrun's default is one node.
   const bool stated = std::any_of(flags.unknown.begin(), flags.unknown.end(), [](const auto& one) {
-    return one.flag == "nnodes" || one.flag == "nodes";
+    return one.flag == "nnodes" || one.flag == "nodes" || one.flag == "ntasks";
   });
   if (!nodes && gpus && !stated && !world && flags.map.find("nproc-per-node") != nullptr) {
     nodes = *gpus;
