@@ -66,12 +66,19 @@ constexpr std::string_view kSwitches[] = {"sequence-parallel",
                                           "cross-entropy-loss-fusion",
                                           "use-dynamic-batch-size",
                                           "no-pipeline-parallel",
-                                          "use-mcore-models"};
+                                          "use-mcore-models",
+                                          "moe-tp-extend-ep",
+                                          "swap-optimizer",
+                                          "reuse-fp32-param",
+                                          "swap-attention",
+                                          "recompute-activation-function",
+                                          "recompute-norm"};
 
 constexpr std::string_view kLists[] = {"recompute-modules",   "cp-comm-type",
                                        "target-modules",      "hierarchical-context-parallel-sizes",
                                        "rampup-batch-size",   "num-experts",
-                                       "lora-target-modules", "peft-target-modules"};
+                                       "lora-target-modules", "peft-target-modules",
+                                       "noop-layers"};
 
 /// Flags that only a training program has.
 constexpr std::string_view kTrainingFlags[] = {"tensor-model-parallel-size", "num-layers",
@@ -183,10 +190,7 @@ class FlagCollector {
       name.remove_prefix(2);
       const std::size_t equals = name.find('=');
       if (equals != std::string_view::npos) {
-        ShellWord value = words[i];
-        value.text = value.text.substr(equals + 3);
-        value.at += equals + 3;
-        value.width -= std::min(value.width - 1, equals + 3);
+        const ShellWord value = cut_value(words[i], equals + 3);
         flag(current_name(name.substr(0, equals)), {words[i], value}, 0, 1, i < script_);
       } else {
         flag(current_name(name), words, i, i + 1, i < script_);
@@ -199,11 +203,7 @@ class FlagCollector {
     for (const ShellWord& word : words) {
       const std::string name = find_override(word.text);
       if (name.empty()) continue;
-      const std::size_t skip = word.text.find('=') + 1;
-      ShellWord value = word;
-      value.text = word.text.substr(skip);
-      value.at += skip;
-      value.width -= std::min(value.width - 1, skip);
+      const ShellWord value = cut_value(word, word.text.find('=') + 1);
       flag(name, {word, value}, 0, 1, false);
     }
   }
@@ -221,6 +221,17 @@ class FlagCollector {
   }
 
  private:
+  /// Returns the part of "--name=value" after the first `skip` characters. An empty one is that of
+  /// an option that the script takes and was not given.
+  static ShellWord cut_value(const ShellWord& word, std::size_t skip) {
+    ShellWord value = word;
+    value.text = word.text.substr(skip);
+    value.at += skip;
+    value.width -= std::min(value.width - 1, skip);
+    if (value.text.empty()) value.unknown = "an option of the script";
+    return value;
+  }
+
   /// Returns the index of the training script: flags before it are its launcher's. Returns 0 for a
   /// list of flags, and the number of words for a command that does not train.
   static std::size_t find_script(const std::vector<ShellWord>& words) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
@@ -374,6 +375,14 @@ void fill_packed_micro_batch(ForeignReading& r, i64 tokens, const YamlNode& node
                    .detail = fmt::format("micro-batches of {}: the trainer packs up to {} "
                                          "tokens into one",
                                          plural(micro, "sequence", "sequences"), count(tokens))});
+}
+
+void pad_sequence(Draft& draft) {
+  const i64 tp = draft.sequence_parallel == true ? draft.tp.value_or(1) : 1;
+  const i64 cp = draft.cp.value_or(1);
+  const i64 unit = cp > 1 ? cp * std::lcm(i64{2}, tp) : tp;  // kMaxContext * kMaxDegree at most
+  if (!draft.sequence || *draft.sequence > kMaxSequence - unit) return;
+  draft.sequence = (*draft.sequence + unit - 1) / unit * unit;
 }
 
 void resolve_references(YamlNode& root) {

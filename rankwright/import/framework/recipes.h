@@ -96,6 +96,10 @@ void read_node_shape(ForeignReading& r, std::string_view nodes, std::string_view
 /// fit and divide the batch of a data rank, at least 1. Leaves it open, and reports it at `node`.
 void fill_packed_micro_batch(ForeignReading& r, i64 tokens, const YamlNode& node, PlanFile& plan);
 
+/// Rounds the sequence up to a multiple of what context and sequence parallelism divide it into, as
+/// trainers do that pad their batches.
+void pad_sequence(Draft& draft);
+
 /// Replaces references ("${a.b}") by the values that they name. Others are left as they are.
 void resolve_references(YamlNode& root);
 

@@ -173,6 +173,7 @@ void fill_openrlhf(ForeignReading& r, PlanFile& plan) {
   if (!d.sequence && (prompt || answer)) d.sequence = prompt.value_or(1024) + answer.value_or(1024);
   if (d.cp > 1) d.cp_comm = plan::CpComm::p2p;
   d.sequence_parallel = false;
+  pad_sequence(d);
   d.order = mesh::kDefaultOrder;
   d.framework = find_software(rules::Target::deepspeed);
   for (const char* const path : {"use-dynamic-batch", "train.dynamic-batch-enable"})

@@ -960,5 +960,33 @@ TEST(Maxtext, StatesHaveTheFormatOfTheWeights) {
   EXPECT_THAT(narrow.grad_dtype, Optional(plan::Dtype::bf16));
 }
 
+// Prompts and answers are padded to what the degrees divide: 2 x 4 for exchanges of heads, and the
+// 4 tensor ranks of Megatron-LM.
+TEST(Verl, SequencesArePadded) {
+  const std::string lengths =
+      "python3 -m verl.trainer.main_ppo data.train_files=a data.max_prompt_length=30767 "
+      "data.max_response_length=2000 actor_rollout_ref.model.path=Qwen/Qwen2.5-7B "
+      "trainer.n_gpus_per_node=8 ";
+  const PlanFile ulysses =
+      read(lengths + "actor_rollout_ref.actor.ulysses_sequence_parallel_size=4\n", "run.sh");
+  EXPECT_EQ(ulysses.draft.sequence, 32768);
+  const PlanFile megatron =
+      read(lengths + "actor_rollout_ref.actor.megatron.tensor_model_parallel_size=4\n", "run.sh");
+  EXPECT_EQ(megatron.draft.sequence, 32768);
+  EXPECT_EQ(read(lengths + "\n", "run.sh").draft.sequence, 32767);
+}
+
+// A value that only an argument of the script gives is open.
+TEST(Verl, OptionsOfTheScript_AreOpen) {
+  const PlanFile plan = read(
+      "while [[ $# -gt 0 ]]; do\n case $1 in\n --nnodes) NNODES=\"$2\"; shift 2 ;;\n esac\ndone\n"
+      "python3 -m verl.trainer.main_ppo data.train_files=a data.max_prompt_length=512 \\\n"
+      "  actor_rollout_ref.model.path=Qwen/Qwen2.5-7B trainer.nnodes=${NNODES} \\\n"
+      "  trainer.n_gpus_per_node=8 actor_rollout_ref.actor.ppo_mini_batch_size=256\n",
+      "run.sh");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_FALSE(plan.draft.shape.has_value());
+}
+
 }  // namespace recipes_test
 }  // namespace rankwright::importer

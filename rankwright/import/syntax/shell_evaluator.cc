@@ -180,7 +180,11 @@ void Expander::expand_word(WordBuilder& out, bool split) {
     }
     if (c == '`') {
       const std::size_t close = text_.find('`', at_ + 1);
-      put_unknown(out, "a command's output", at());
+      if (starts("`pwd`"))
+        out.open.add('.', at());
+      else
+        put_unknown(out, "a command's output", at());
+      out.begun = true;
       charge(close == std::string_view::npos ? 1 : close - at_);
       at_ = close == std::string_view::npos ? at_ + 1 : close + 1;
       continue;
@@ -341,7 +345,8 @@ void Expander::expand_dollar(WordBuilder& out, bool split) {
     if (command.starts_with("expr ")) return expand_expr(out, end);
     at_ = end;
     // Files that the script sources are named relative to it; those of a sourced file are not.
-    const std::string folder = base_ == 0 ? find_script_folder(command) : std::string();
+    std::string folder = base_ == 0 ? find_script_folder(command) : std::string();
+    if (command == "pwd") folder = ".";
     if (folder.empty()) return put_unknown(out, "a command's output", from);
     for (const char c : folder) out.open.add(c, from);
     out.begun = true;

@@ -240,6 +240,11 @@ TEST(ShellWords, FolderOfTheScript_IsKnown) {
   EXPECT_TRUE(value_of("D=$(cd $(dirname $0) && ls)\n", "D").starts_with("?"));
 }
 
+TEST(ShellWords, FolderOfTheCommand_IsThatOfTheScript) {
+  EXPECT_EQ(value_of("D=$(pwd)/models\n", "D"), "./models");
+  EXPECT_EQ(value_of("D=`pwd`/models\n", "D"), "./models");
+}
+
 TEST(ShellWords, BranchThatADefaultDecides_NamesItsVariable) {
   const ShellScript script = read_shell(
       "R=${1:-1}\nif [ \"$R\" -eq 0 ]; then\n A=\nelif [ \"$R\" -eq 1 ]; then\n A=full\nfi\n"
