@@ -264,7 +264,6 @@ void read_accelerate_tree(ForeignReading& reading, PlanFile& plan) {
   if (backend == Backend::megatron) read_megatron_backend(reading);
   if (backend == Backend::deepspeed) read_deepspeed_backend(reading, plan);
   read_precision(reading);
-  if (backend == Backend::deepspeed) shard_bf16_optimizer(draft);
   read_mesh(reading);
   draft.order = mesh::kDefaultOrder;  // its mesh (dp_replicate, dp_shard, cp, tp), row-major
 }
@@ -283,6 +282,7 @@ void read_accelerate(PlanFile& plan, const FileReader& files) {
   ForeignReading reading{fields, plan.draft, *root, files};
   reading.known = &KnownKeys::find("accelerate");
   read_accelerate_tree(reading, plan);
+  if (plan.draft.target == rules::Target::deepspeed) shard_bf16_optimizer(plan.draft);
   plan.keys = fields.keys();
 }
 
@@ -308,7 +308,7 @@ std::optional<Draft> read_accelerate_launch(const MegatronFlags& flags, const Fi
   bool stated = !root.entries.empty();
   for (const LaunchOption& option : kLaunchOptions)
     if (const YamlNode* const node = flags.map.find(option.flag);
-        node != nullptr && !is_off(*node)) {
+        node != nullptr && (option.value.empty() || !is_off(*node))) {
       YamlNode value = *node;
       if (!option.value.empty()) value.scalar = option.value;
       set_path(root, option.path, value);

@@ -540,6 +540,10 @@ void take_launched(Draft& d, const Draft& launched) {
     if (!(d.*member)) d.*member = launched.*member;
   };
   d.zero = launched.zero.value_or(0);
+  if (launched.target == rules::Target::deepspeed) {
+    d.target = launched.target;
+    d.framework = launched.framework;
+  }
   d.replicas = launched.replicas;
   d.overlap_grad = launched.overlap_grad;
   take(&Draft::recompute);

@@ -604,5 +604,14 @@ TEST(FineTuning, Bf16WithoutZero_HasShardedStates) {
   EXPECT_THAT(plan.draft.grad_dtype, Optional(plan::Dtype::fp32));
 }
 
+TEST(AccelerateLaunch, DeepSpeedIsTheFramework) {
+  const PlanFile plan = read_any_plan(
+      "accelerate launch --use_deepspeed --zero_stage 0 --num_processes 4 " + kTrl + "--bf16\n",
+      "run.sh", refuse_file);
+  EXPECT_THAT(plan.draft.target, Optional(rules::Target::deepspeed));
+  EXPECT_THAT(plan.draft.zero, Optional(1));  // of its optimizer for bf16
+  EXPECT_THAT(plan.draft.grad_dtype, Optional(plan::Dtype::fp32));
+}
+
 }  // namespace fine_tuning_test
 }  // namespace rankwright::importer

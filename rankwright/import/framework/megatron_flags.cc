@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "rankwright/base/quantity.h"
+#include "rankwright/import/framework/recipes.h"
 #include "rankwright/import/syntax/shell_evaluator.h"
 #include "rankwright/import/syntax/shell_words.h"
 
@@ -591,6 +592,7 @@ MegatronFlags read_overrides(std::string_view text, const ShellInput& input) {
   MegatronFlags flags, all;
   flags.map.kind = all.map.kind = YamlNode::Kind::map;
   const ShellScript script = read_shell(text, input);
+  const LocationIndex locations(text);
   FlagCollector collector(text, flags), everything(text, all);
   for (const ShellCommand& command : script.commands) {
     const auto overrides = std::count_if(
@@ -604,9 +606,12 @@ MegatronFlags read_overrides(std::string_view text, const ShellInput& input) {
     }
     collector.add(command.words);
     collector.add_overrides(command.words);
+    for (const ShellWord& word : command.words)
+      if (word.unknown.empty() && is_yaml_file(word.text) &&
+          word.text.find('=') == std::string::npos)
+        flags.config = locations.node(word.at, word.width, word.text);
   }
   if (flags.map.entries.empty()) flags = std::move(all);
-  const LocationIndex locations(text);
   add_launch(flags, script, locations);
   for (const std::size_t at : script.guesses) flags.guesses.push_back(locations.node(at, 1, ""));
   flags.cut = script.cut;

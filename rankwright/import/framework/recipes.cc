@@ -396,6 +396,19 @@ void inherit_defaults(YamlNode& root, const std::string& file, const FileReader&
   inherit(root, file, files, findings, 0);
 }
 
+bool inherit_file(YamlNode& root, const YamlNode& named, const std::string& file,
+                  const FileReader& files) {
+  const YamlNode place = named;  // it may be in `root`
+  const Result<std::string> text = read_named_file(files, file, place.scalar);
+  Diagnostics ignored;
+  Result<YamlNode> base =
+      text ? read_python_yaml(*text, place.scalar, ignored) : Result<YamlNode>(fail(text.error()));
+  if (!base) return false;
+  move_to(*base, place);
+  merge_under(root, *base);
+  return true;
+}
+
 void inherit_primus_model(YamlNode& root, const std::string& file, const FileReader& files) {
   YamlNode* node = nullptr;
   for (YamlEntry& modules : root.entries)

@@ -108,6 +108,11 @@ void resolve_references(YamlNode& root);
 void inherit_defaults(YamlNode& root, const std::string& file, const FileReader& files,
                       Diagnostics& findings);
 
+/// Merges the settings of the YAML file that `named` names, from the place of `file`, under those
+/// of `root`. Returns false if it cannot be read.
+bool inherit_file(YamlNode& root, const YamlNode& named, const std::string& file,
+                  const FileReader& files);
+
 /// Merges the file of the model that a config of Primus names, and the files that it extends, under
 /// the overrides of the config. Primus has them in primus/configs/models/FRAMEWORK; a folder above
 /// the config is searched. Without the file, the tree is left as it is.

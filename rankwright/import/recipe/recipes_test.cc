@@ -912,6 +912,7 @@ TEST(OpenRlhf, KtoHasAReference_AndUnknownProgramsAreReported) {
   const Draft kto = read("deepspeed --module openrlhf.cli.train_kto" + flags, "a.sh").draft;
   EXPECT_THAT(kto.ref_model, Optional(true));
   EXPECT_THAT(kto.micro_batch, Optional(4));  // sequences, not pairs
+  EXPECT_NE(kto.method, plan::Method::dpo);
   const auto reports = [&](const std::string& program) {
     const PlanFile plan = read("deepspeed --module openrlhf.cli." + program + flags, "a.sh");
     return std::count_if(plan.findings.begin(), plan.findings.end(), [](const Diagnostic& found) {
@@ -986,6 +987,65 @@ TEST(Verl, OptionsOfTheScript_AreOpen) {
       "run.sh");
   EXPECT_FALSE(has_errors(plan.findings));
   EXPECT_FALSE(plan.draft.shape.has_value());
+}
+
+// Overrides of a script, above the config that it names.
+TEST(Maxtext, LaunchScriptsAreRead) {
+  const FileReader files = [](const std::string& path) -> Result<std::string> {
+    if (path == "configs/gpu/llama2_7b.yml")
+      return "base_config: base.yml\nmodel_name: llama2-7b\nper_device_batch_size: 4\n"
+             "dcn_data_parallelism: 1\nici_fsdp_parallelism: 8\nmax_target_length: 4096\n";
+    if (path == "configs/gpu/base.yml") return "remat_policy: minimal\nici_fsdp_parallelism: -1\n";
+    return refuse_file(path);
+  };
+  const PlanFile plan = read_any_plan(
+      "export RUN_NAME=a-$(date)\npython MaxText/train.py configs/gpu/llama2_7b.yml "
+      "run_name=$RUN_NAME dcn_data_parallelism=16 ici_fsdp_parallelism=8 profiler=xplane\n",
+      "16vm.sh", files);
+  EXPECT_EQ(plan.format->name, "maxtext");
+  EXPECT_FALSE(has_errors(plan.findings));
+  const plan::TrainingConfig config = resolve(plan.draft);
+  EXPECT_EQ(config.model.name, "llama-2-7b");
+  EXPECT_EQ(config.world, 128);
+  EXPECT_EQ(config.plan.shard_size, 8);
+  EXPECT_EQ(config.job.global_batch, 512);
+  EXPECT_EQ(config.plan.recompute, plan::Recompute::selective);
+}
+
+// A value that only the running script knows is not that of the config below.
+TEST(Maxtext, UnknownOverrides_AreOpen) {
+  const FileReader files = [](const std::string&) -> Result<std::string> {
+    return "model_name: default\nbase_emb_dim: 2048\nbase_num_query_heads: 16\n"
+           "base_num_decoder_layers: 16\nbase_mlp_dim: 7168\nhead_dim: 128\n";
+  };
+  const std::string command =
+      "python3 MaxText/train.py base.yml ici_tensor_parallelism=2 steps=30 ";
+  const PlanFile open = read_any_plan(command + "model_name=$1\n", "run.sh", files);
+  EXPECT_FALSE(has_errors(open.findings));
+  EXPECT_FALSE(open.draft.model.has_value());
+  const PlanFile scaled = read_any_plan(command + "global_parameter_scale=64\n", "run.sh", files);
+  ASSERT_TRUE(scaled.draft.model.has_value());
+  EXPECT_EQ(scaled.draft.model->layers(), 64);
+  EXPECT_EQ(scaled.draft.model->hidden, 8192);
+}
+
+TEST(Maxtext, Pipelines_SplitTheBatch) {
+  const std::string text =
+      "model_name: llama2-7b\nper_device_batch_size: 8\nmax_target_length: 4096\n"
+      "ici_pipeline_parallelism: 4\nici_fsdp_parallelism: 2\ndcn_data_parallelism: 1\n";
+  EXPECT_EQ(resolve(read(text, "a.yml").draft).plan.micro_batch, 8);  // 32 in 4 parts
+  const PlanFile stated = read(text + "num_pipeline_microbatches: 16\n", "a.yml");
+  EXPECT_EQ(resolve(stated.draft).plan.micro_batch, 2);
+  EXPECT_EQ(resolve(stated.draft).job.global_batch, 64);
+}
+
+TEST(Maxtext, AxisOfExperts_ShardsTheOtherWeights) {
+  const PlanFile plan = read(
+      "model_name: qwen3-30b-a3b\nper_device_batch_size: 4\nmax_target_length: 4096\n"
+      "ici_fsdp_parallelism: 1\nici_expert_parallelism: 8\ndcn_data_parallelism: 2\n",
+      "a.yml");
+  EXPECT_THAT(plan.draft.zero, Optional(3));
+  EXPECT_EQ(resolve(plan.draft).plan.shard_size, 8);
 }
 
 }  // namespace recipes_test

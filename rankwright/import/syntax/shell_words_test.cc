@@ -169,6 +169,9 @@ TEST(ShellWords, LoopOverArguments_IsNotRun) {
                          " esac\n shift\ndone\nrun --tp $TP\n"),
             "run --tp 2");
   EXPECT_EQ(last_command("for TP in 4 8; do\n run --tp $TP\ndone\n"), "run --tp 4");
+  EXPECT_EQ(last_command("TP=2\nfor arg in \"$@\"; do\n case $arg in\n --tp=*) TP=${arg#*=} ;;\n"
+                         " esac\ndone\nrun --tp $TP\n"),
+            "run --tp 2");
 }
 
 TEST(ShellWords, NestedDefaultsWithoutEnd_AreTriedOnce) {
