@@ -613,5 +613,17 @@ TEST(AccelerateLaunch, DeepSpeedIsTheFramework) {
   EXPECT_THAT(plan.draft.grad_dtype, Optional(plan::Dtype::fp32));
 }
 
+// A template, whose values another program fills in.
+TEST(FineTuning, Placeholders_AreOpen) {
+  const PlanFile plan = read(
+      "model_name_or_path: Qwen/Qwen2.5-7B\nstage: sft\nfinetuning_type: full\nbf16: true\n"
+      "cutoff_len: $cutoff_len\nper_device_train_batch_size: ${batch}\n");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_FALSE(plan.draft.sequence.has_value());
+  ASSERT_EQ(plan.findings.size(), 2u);
+  EXPECT_EQ(plan.findings[0].code, "RW0614");
+  EXPECT_THAT(plan.findings[0].detail, HasSubstr("$batch"));
+}
+
 }  // namespace fine_tuning_test
 }  // namespace rankwright::importer

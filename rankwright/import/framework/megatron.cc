@@ -652,7 +652,7 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
   }
   keep_presence(flags, "merge-file");
   const bool dump = has_argument_dump(plan.text);
-  const MegatronFork* const fork = dump ? nullptr : find_megatron_fork(plan.name, plan.text);
+  const MegatronFork* const fork = dump ? nullptr : find_megatron_fork(plan.name, plan.text, flags);
   if (fork != nullptr) apply_fork(*fork, flags);
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, flags.map, files};

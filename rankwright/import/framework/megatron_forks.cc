@@ -16,6 +16,8 @@ namespace {
 constexpr std::string_view kDeepspeedMarks[] = {"--zero-stage", "--zero_stage",
                                                 "--deepspeed_config", "--deepspeed-config",
                                                 "--pp-partition-method"};
+constexpr const char* kDeepspeedNames[] = {"zero-stage", "deepspeed", "deepspeed-config",
+                                           "pp-partition-method"};
 constexpr ForkFlag kDeepspeedFlags[] = {{"pad-vocab-size-to", "padded-vocab-size"},
                                         {"ds-sequence-parallel-size", "context-parallel-size"},
                                         {"moe-expert-parallel-size", "expert-model-parallel-size"},
@@ -316,9 +318,12 @@ void read_deepspeed_file(ForeignReading& r, PlanFile& plan) {
 
 }  // namespace
 
-const MegatronFork* find_megatron_fork(std::string_view file, std::string_view text) {
+const MegatronFork* find_megatron_fork(std::string_view file, std::string_view text,
+                                       const MegatronFlags& flags) {
+  const bool deepspeed = std::any_of(std::begin(kDeepspeedNames), std::end(kDeepspeedNames),
+                                     [&](const char* name) { return has_flag(flags, name); });
   for (const MegatronFork& fork : kForks) {
-    if (fork.yaml != is_yaml_file(file)) continue;
+    if (fork.yaml != is_yaml_file(file) || (fork.deepspeed && !deepspeed)) continue;
     if (std::any_of(fork.marks.begin(), fork.marks.end(), [&](std::string_view mark) {
           return text.find(mark) != std::string_view::npos;
         }))

@@ -430,5 +430,16 @@ TEST(MindSpeedRl, ReadsTheActor) {
   EXPECT_THAT(plan.draft.method, Optional(plan::Method::grpo));
 }
 
+TEST(MegatronDeepSpeed, FlagsThatAreNotPassed_DoNotMatter) {
+  const PlanFile plan = read(
+      "DS=false\nARGS=\"--tensor-model-parallel-size 2 --pipeline-model-parallel-size 2\"\n"
+      "DS_ARGS=\"--deepspeed --deepspeed_config ds.json --zero-stage 0\"\n"
+      "if [ $DS = true ]; then\n ARGS=\"$ARGS $DS_ARGS\"\nfi\n"
+      "torchrun --nproc_per_node 8 pretrain_gpt.py " +
+          kShapes + "$ARGS\n",
+      "a.sh");
+  EXPECT_FALSE(plan.draft.target.has_value());
+}
+
 }  // namespace megatron_forks_test
 }  // namespace rankwright::importer
