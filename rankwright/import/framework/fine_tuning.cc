@@ -79,13 +79,27 @@ void read_offload_activations(ForeignReading& r, const YamlNode& node) {
 }
 
 /// The keys that turn on adapters.
-constexpr const char* kAdapterKeys[] = {"finetuning_type", "adapter",  "use_peft", "train_type",
-                                        "tuner_type",      "sft_type", "use_lora", "lora_enable",
-                                        "qlora",           "q_lora",   "lora"};
+constexpr const char* kAdapterKeys[] = {"finetuning_type",
+                                        "adapter",
+                                        "use_peft",
+                                        "train_type",
+                                        "tuner_type",
+                                        "sft_type",
+                                        "use_lora",
+                                        "lora_enable",
+                                        "qlora",
+                                        "q_lora",
+                                        "lora",
+                                        "use_peft_lora",
+                                        "lora_enabled",
+                                        "enable_lora",
+                                        "qlora_enabled",
+                                        "use_qlora",
+                                        "low_rank_training"};
 
 /// Keys of tools that adapt all linear layers unless told otherwise.
-constexpr const char* kAllLinearKeys[] = {"finetuning_type", "train_type", "tuner_type",
-                                          "sft_type"};
+constexpr const char* kAllLinearKeys[] = {"finetuning_type", "train_type", "tuner_type", "sft_type",
+                                          "lora_enable"};
 
 /// PEFT's ranks and modules if a file names none.
 constexpr i64 kDefaultRank = 8;
@@ -109,6 +123,13 @@ void read_adapter(ForeignReading& r, const YamlNode& node) {
              .detail = fmt::format("{}: full fine-tuning, freeze, LoRA and QLoRA are estimated",
                                    make_excerpt(node.scalar)),
              .hint = "rankwright plan --model NAME --lora 16"});
+}
+
+/// Reads the switch of LLaVA and its descendants, whose rank is 64 unless stated.
+void read_llava_adapter(ForeignReading& r, const YamlNode& node) {
+  constexpr i64 kUsualRank = 64;
+  if (!is_off(node) && !r.draft.lora_rank) r.draft.lora_rank = kUsualRank;
+  read_adapter(r, node);
 }
 
 /// Reads a switch of QLoRA.
@@ -392,8 +413,12 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"adapter", "job.lora_rank", read_adapter},
     {"use_peft", "job.lora_rank", read_adapter},
     {"use_lora", "job.lora_rank", read_adapter},
-    {"lora_enable", "job.lora_rank", read_adapter},
-    {"train_type", "job.lora_rank", read_adapter},  // three names of ms-swift's setting
+    {"lora_enable", "job.lora_rank", read_llava_adapter},
+    {"lora_enabled", "job.lora_rank", read_adapter},
+    {"enable_lora", "job.lora_rank", read_adapter},
+    {"use_peft_lora", "job.lora_rank", read_adapter},
+    {"low_rank_training", "job.lora_rank", read_adapter},  // LongLoRA's
+    {"train_type", "job.lora_rank", read_adapter},         // three names of ms-swift's setting
     {"tuner_type", "job.lora_rank", read_adapter},
     {"sft_type", "job.lora_rank", read_adapter},
     {"target_modules", "job.lora_modules", read_lora_targets},
@@ -406,6 +431,10 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"lora", "job.lora_rank", read_adapter},
     {"qlora", "job.lora_rank", read_qlora},
     {"q_lora", "job.lora_rank", read_qlora},
+    {"use_qlora", "job.lora_rank", read_qlora},
+    {"qlora_enabled", "job.lora_rank", read_qlora},
+    {"use_4bit_quantization", "job.base_dtype", read_quantized<plan::BaseDtype::nf4>},
+    {"use_8bit_quantization", "job.base_dtype", read_quantized<plan::BaseDtype::int8>},
     {"load_in_4bit", "job.base_dtype", read_quantized<plan::BaseDtype::nf4>},
     {"load_in_8bit", "job.base_dtype", read_quantized<plan::BaseDtype::int8>},
     {"quantization_bit", "job.base_dtype", read_quantization_bit},
@@ -444,6 +473,7 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"torch_dtype", "job.master_dtype"},
     {"dtype", "job.master_dtype"},
     {"gradient_checkpointing", "parallelism.recompute", read_trainer_recompute},
+    {"use_gradient_checkpointing", "parallelism.recompute", read_trainer_recompute},
     {"gradient_checkpointing_enable", "parallelism.recompute", read_trainer_recompute},
     {"activation_offloading", "parallelism.offload.activations", read_offload_activations},
     {"disable_gradient_checkpointing", "parallelism.recompute"},
@@ -458,6 +488,7 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"context_parallel_size", "parallelism.cp_size", whole<&Draft::cp, kMaxContext>, true},
     {"sequence_parallel_degree", "parallelism.cp_size", whole<&Draft::cp, kMaxContext>},
     {"sequence_parallel_size", "parallelism.cp_size", read_ulysses},
+    {"seq_parallel_size", "parallelism.cp_size", read_ulysses},
     {"num_processes", "world_size", whole<&Draft::world, cluster::kMaxDevices>},
     {"include", "node_shape", read_included_gpus},
     {"nodes", "node_shape"},

@@ -625,5 +625,21 @@ TEST(FineTuning, Placeholders_AreOpen) {
   EXPECT_THAT(plan.findings[0].detail, HasSubstr("$batch"));
 }
 
+// Training programs name the switch of adapters in ways of their own.
+TEST(TrainerScript, SwitchesOfAdapters_AreRead) {
+  for (const char* const flag :
+       {"--use_peft_lora True", "--lora_enabled true", "--low_rank_training True"}) {
+    const Draft draft = read_script("torchrun --nproc_per_node 2 " + kTrl + flag + "\n").draft;
+    EXPECT_THAT(draft.lora_rank, Optional(8)) << flag;
+  }
+  const Draft four = read_script("torchrun --nproc_per_node 2 " + kTrl +
+                                 "--lora_enabled true --qlora_enabled true\n")
+                         .draft;
+  EXPECT_THAT(four.base_dtype, Optional(plan::BaseDtype::nf4));
+  const Draft llava = read_script("deepspeed " + kTrl + "--lora_enable True\n").draft;
+  EXPECT_THAT(llava.lora_rank, Optional(64));
+  EXPECT_THAT(llava.lora_modules, Optional(plan::LoraModules{}));
+}
+
 }  // namespace fine_tuning_test
 }  // namespace rankwright::importer
