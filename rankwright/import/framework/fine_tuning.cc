@@ -682,6 +682,7 @@ void read_fine_tuning_tree(ForeignReading& reading, PlanFile& plan,
   read_whole_batch(reading);
   finish_method(reading);
   if (draft.cp > 1 && !draft.cp_comm) draft.cp_comm = plan::CpComm::p2p;  // ring attention
+  if (draft.cp_comm == plan::CpComm::a2a) pad_sequence(draft);
   plan.ignored_keys.clear();  // data, logging and learning rates: most of such a file
 }
 

@@ -641,5 +641,16 @@ TEST(TrainerScript, SwitchesOfAdapters_AreRead) {
   EXPECT_THAT(llava.lora_modules, Optional(plan::LoraModules{}));
 }
 
+// Nodes that only a running job knows are not one node.
+TEST(TrainerScript, UnknownNodes_LeaveTheRanksOpen) {
+  const PlanFile plan = read_script(
+      "torchrun --nnodes=$SLURM_JOB_NUM_NODES --nproc_per_node=8 train.py --model_name_or_path "
+      "Qwen/Qwen2.5-7B --per_device_train_batch_size 1 --model_max_length 1000 "
+      "--seq_parallel_size 28\n");
+  EXPECT_FALSE(plan.draft.shape.has_value());
+  EXPECT_THAT(plan.draft.cp, Optional(28));
+  EXPECT_THAT(plan.draft.sequence, Optional(1008));  // 18 x 56
+}
+
 }  // namespace fine_tuning_test
 }  // namespace rankwright::importer

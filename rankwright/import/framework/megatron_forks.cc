@@ -261,7 +261,11 @@ void read_fork_model(ForeignReading& r) {
     const YamlNode* const name = find_path(r.root, "model");
     const std::optional<model::Model> named =
         name == nullptr ? std::nullopt : find_hub_model(name->scalar);
-    if (named && restates(*r.draft.model, *named)) r.draft.model = named;
+    if (!named || !restates(*r.draft.model, *named)) return;
+    r.draft.model = named;
+    std::erase_if(r.fields.findings(), [](const Diagnostic& found) {  // the model states it
+      return found.detail.starts_with("vocabulary size");
+    });
     return;
   }
   for (const char* const path : kModelNames)

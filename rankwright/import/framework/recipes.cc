@@ -337,7 +337,13 @@ void read_node_shape(ForeignReading& r, std::string_view nodes, std::string_view
                      std::optional<i64> usual_nodes, std::optional<i64> usual_gpus,
                      const MegatronFlags* flags, PlanFile* plan) {
   constexpr i64 kMaxGpus = 4096;  // per node
-  const auto concerns = [&](const auto& one) { return one.flag == nodes || one.flag == gpus; };
+  // Names of the launcher; dashes may have been replaced.
+  constexpr std::string_view kLauncher[] = {"nnodes", "ntasks", "nproc-per-node", "nproc_per_node"};
+  const auto concerns = [&](const auto& one) {
+    return one.flag == nodes || one.flag == gpus ||
+           (nodes == "nodes" &&
+            std::find(std::begin(kLauncher), std::end(kLauncher), one.flag) != std::end(kLauncher));
+  };
   if (flags != nullptr && std::any_of(flags->unknown.begin(), flags->unknown.end(), concerns))
     return;
   std::optional<i64> n = read_whole_at(r, nodes, 1, kMaxDegree);
