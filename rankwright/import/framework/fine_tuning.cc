@@ -639,6 +639,8 @@ bool claims_fine_tuning(std::string_view file, std::string_view text) {
   return (is_yaml_file(file) || file == "-") &&
          ((has("finetuning_type:") && has("model_name_or_path:")) ||
           (has("base_model:") && (has("sequence_len:") || has("datasets:"))) ||
+          (has("model:") && (has("train_type:") || has("tuner_type:")) &&
+           has("per_device_train_batch_size:")) ||
           (has("model_name_or_path:") && has("per_device_train_batch_size:")));
 }
 
@@ -652,6 +654,8 @@ void read_fine_tuning_tree(ForeignReading& reading, PlanFile& plan,
   if (find_path(root, "finetuning_type") != nullptr)
     draft.recompute = is_on_at(root, "disable_gradient_checkpointing") ? plan::Recompute::none
                                                                        : plan::Recompute::full;
+  for (const char* const key : {"train_type", "tuner_type", "sft_type"})  // so does ms-swift
+    if (find_path(root, key) != nullptr) draft.recompute = plan::Recompute::full;
   read_foreign(reading, kFineTuningKeys, plan);
   // Experts are distributed by the tools themselves.
   if (draft.ep.value_or(1) == 1) draft.target = rules::Target::accelerate;

@@ -652,5 +652,19 @@ TEST(TrainerScript, UnknownNodes_LeaveTheRanksOpen) {
   EXPECT_THAT(plan.draft.sequence, Optional(1008));  // 18 x 56
 }
 
+TEST(FineTuning, ConfigOfSwift_IsRead) {
+  const PlanFile plan = read(
+      "model: Qwen/Qwen2.5-7B-Instruct\ntuner_type: lora\ntorch_dtype: bfloat16\n"
+      "per_device_train_batch_size: 2\ngradient_accumulation_steps: 8\ndeepspeed: zero2\n"
+      "max_length: 2048\nmodel_name: a-bot\n");
+  EXPECT_EQ(plan.format->name, "fine-tuning");
+  EXPECT_TRUE(plan.findings.empty()) << plan.findings[0].detail;
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "qwen2.5-7b");
+  EXPECT_THAT(plan.draft.lora_modules, Optional(plan::LoraModules{}));
+  EXPECT_THAT(plan.draft.zero, Optional(2));
+  EXPECT_THAT(plan.draft.recompute, Optional(plan::Recompute::full));
+}
+
 }  // namespace fine_tuning_test
 }  // namespace rankwright::importer

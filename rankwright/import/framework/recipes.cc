@@ -45,18 +45,6 @@ bool states_size(std::string_view name) {
   return false;
 }
 
-/// Copies a tree of another file: its findings point to the place that names the file.
-void move_to(YamlNode& node, const YamlNode& place) {
-  node.line = place.line;
-  node.column = place.column;
-  node.width = place.width;
-  for (YamlNode& item : node.items) move_to(item, place);
-  for (YamlEntry& entry : node.entries) {
-    move_to(entry.key, place);
-    move_to(entry.value, place);
-  }
-}
-
 /// Adds the entries of `base` that `root` does not have.
 void merge_under(YamlNode& root, const YamlNode& base) {
   if (root.kind != YamlNode::Kind::map || base.kind != YamlNode::Kind::map) return;
@@ -400,6 +388,17 @@ void resolve_references(YamlNode& root) {
 void inherit_defaults(YamlNode& root, const std::string& file, const FileReader& files,
                       Diagnostics& findings) {
   inherit(root, file, files, findings, 0);
+}
+
+void move_to(YamlNode& node, const YamlNode& place) {
+  node.line = place.line;
+  node.column = place.column;
+  node.width = place.width;
+  for (YamlNode& item : node.items) move_to(item, place);
+  for (YamlEntry& entry : node.entries) {
+    move_to(entry.key, place);
+    move_to(entry.value, place);
+  }
 }
 
 bool inherit_file(YamlNode& root, const YamlNode& named, const std::string& file,

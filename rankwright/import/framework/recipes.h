@@ -108,6 +108,9 @@ void resolve_references(YamlNode& root);
 void inherit_defaults(YamlNode& root, const std::string& file, const FileReader& files,
                       Diagnostics& findings);
 
+/// Moves a tree of another file to the place that names the file.
+void move_to(YamlNode& node, const YamlNode& place);
+
 /// Merges the settings of the YAML file that `named` names, from the place of `file`, under those
 /// of `root`. Returns false if it cannot be read.
 bool inherit_file(YamlNode& root, const YamlNode& named, const std::string& file,

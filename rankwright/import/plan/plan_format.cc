@@ -107,6 +107,8 @@ constexpr PlanFormat kPlanFormats[] = {
      read_maxtext, nullptr, nullptr, false, true},
     {"torchtitan-python", "torchtitan Python config: its first function", rules::Target::any,
      claims_torchtitan_python, read_torchtitan_python, nullptr, nullptr, false, true},
+    {"torchtitan-script", "torchtitan launch script", rules::Target::any, claims_torchtitan_script,
+     read_torchtitan_script, nullptr, nullptr, false, true},
     {"megatron", "Megatron-LM launch script, YAML arguments or log", rules::Target::megatron,
      claims_megatron, read_megatron, spell_megatron, nullptr, true, true},
     {"torchtitan-0.2", "torchtitan TOML config", rules::Target::torchtitan_0_2, claims_torchtitan,

@@ -1051,5 +1051,45 @@ TEST(Maxtext, AxisOfExperts_ShardsTheOtherWeights) {
   EXPECT_EQ(resolve(plan.draft).plan.shard_size, 8);
 }
 
+const std::string kTitanScript =
+    "CONFIG=configs/llama3_8b.toml\ntorchrun --nnodes 2 --nproc_per_node 8 -m torchtitan.train "
+    "--job.config_file ${CONFIG} --parallelism.tensor_parallel_degree 4 \\\n"
+    "  --training.seq-len=16384 --activation_checkpoint.mode full\n";
+
+// The flags of a script override the config that it names.
+TEST(TorchtitanScript, ReadsTheConfigAndItsOverrides) {
+  const FileReader files = [](const std::string& path) -> Result<std::string> {
+    if (path != "configs/llama3_8b.toml") return refuse_file(path);
+    return "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nlocal_batch_size = 2\n"
+           "seq_len = 8192\n[parallelism]\ntensor_parallel_degree = 1\n"
+           "[activation_checkpoint]\nmode = \"selective\"\n";
+  };
+  const PlanFile plan = read_any_plan(kTitanScript, "run.sh", files);
+  EXPECT_EQ(plan.format->name, "torchtitan-script");
+  EXPECT_TRUE(plan.findings.empty()) << plan.findings[0].detail;
+  const plan::TrainingConfig config = resolve(plan.draft);
+  EXPECT_EQ(config.model.name, "llama-3.1-8b");
+  EXPECT_EQ(config.world, 16);
+  EXPECT_EQ(config.plan.tp, 4);
+  EXPECT_EQ(config.plan.micro_batch, 2);
+  EXPECT_EQ(config.job.sequence, 16384);
+  EXPECT_EQ(config.plan.recompute, plan::Recompute::full);
+}
+
+TEST(TorchtitanScript, ConfigThatCannotBeRead_LeavesItsSettingsOpen) {
+  const PlanFile plan = read_any_plan(kTitanScript, "run.sh", refuse_file);
+  EXPECT_FALSE(has_errors(plan.findings));
+  ASSERT_TRUE(plan.draft.model.has_value());  // by the name of the config
+  EXPECT_EQ(plan.draft.model->name, "llama-3-8b");
+  EXPECT_FALSE(plan.draft.micro_batch.has_value());
+  EXPECT_THAT(plan.draft.sequence, Optional(16384));
+  const PlanFile wrapper = read_any_plan(
+      "NGPU=4 CONFIG_FILE=\"./configs/llama3_8b.toml\" ./run_train.sh "
+      "--parallelism.pipeline_parallel_degree 2\n",
+      "run.sh", refuse_file);
+  EXPECT_THAT(wrapper.draft.pp, Optional(2));
+  EXPECT_EQ(resolve(wrapper.draft).world, 4);
+}
+
 }  // namespace recipes_test
 }  // namespace rankwright::importer
