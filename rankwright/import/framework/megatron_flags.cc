@@ -599,7 +599,7 @@ MegatronFlags read_overrides(std::string_view text, const ShellInput& input) {
         command.words.begin(), command.words.end(),
         [](const ShellWord& word) { return !FlagCollector::find_override(word.text).empty(); });
     everything.add_overrides(command.words);
-    if (command.assigned || std::size_t(overrides) < kFewest) continue;
+    if (command.assigned || prints(command) || std::size_t(overrides) < kFewest) continue;
     if (!flags.map.entries.empty()) {
       ++flags.other_commands;
       continue;

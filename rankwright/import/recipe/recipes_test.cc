@@ -105,6 +105,16 @@ TEST(Verl, ReadsTheRankOfAdapters) {
   EXPECT_THAT(plan.draft.lora_rank, Optional(32));
 }
 
+// Settings that a script only prints are not a run.
+TEST(Verl, IgnoresSettingsThatAreOnlyPrinted) {
+  const PlanFile plan = read(
+      "echo starts: name=a run=b log=c\n"
+      "python3 -m verl.trainer.main_ppo trainer.nnodes=1 actor_rollout_ref.model.lora_rank=32 "
+      "actor_rollout_ref.actor.ppo_mini_batch_size=64\n",
+      "run.sh");
+  EXPECT_THAT(plan.draft.lora_rank, Optional(32));
+}
+
 TEST(OpenRlhf, ReadsACommandInAHereDocument) {
   const PlanFile plan = read(
       "read -r -d '' training_commands <<EOF\nopenrlhf.cli.train_sft \\\n   --max_len 2048 \\\n"
