@@ -588,7 +588,7 @@ void read_gpt_neox(PlanFile& plan, const FileReader& files) {
 bool claims_llm_foundry(std::string_view file, std::string_view text) {
   return is_yaml_file(file) &&
          has_any(text, {"device_train_microbatch_size:", "global_train_batch_size:"}) &&
-         has_any(text, {"max_duration:", "fsdp_config:", "train_loader:"});
+         has_any(text, {"max_seq_len:", "fsdp_config:", "train_loader:"});
 }
 
 void read_llm_foundry(PlanFile& plan, const FileReader& files) {

@@ -294,6 +294,16 @@ TEST(LlmFoundry, ResolvesReferences_AndReadsTheShards) {
   EXPECT_NEAR(double(count_parameters(*plan.draft.model).total()), 6.65e9, 0.02e9);  // MPT 7B
 }
 
+// Configs of OLMo have some keys of the same names, and shapes and shards of other ones.
+TEST(LlmFoundry, LeavesConfigsOfOlmo) {
+  const PlanFile plan = read(
+      "model: {d_model: 2048, n_heads: 16, n_layers: 16, mlp_hidden_size: 16384}\n"
+      "global_train_batch_size: 512\ndevice_train_microbatch_size: 4\nmax_duration: 1ep\n"
+      "fsdp: {sharding_strategy: FULL_SHARD, precision: mixed}\n",
+      "olmo.yaml");
+  EXPECT_TRUE(has_errors(plan.findings));
+}
+
 TEST(LlmFoundry, ReadsAdapters) {
   const std::string text =
       "max_seq_len: 2048\nglobal_train_batch_size: 64\nmax_duration: 1ep\nmodel:\n"

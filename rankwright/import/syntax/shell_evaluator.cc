@@ -334,7 +334,7 @@ void Expander::put_variable(WordBuilder& out, const std::string& name, bool all,
 
 void Expander::expand_dollar(WordBuilder& out, bool split) {
   const std::size_t from = at();
-  if (starts("$((") && expand_arithmetic(out)) return;
+  if ((starts("$((") || starts("$[")) && expand_arithmetic(out)) return;
   if (starts("$(")) {
     std::size_t end = at_ + 2;
     for (int depth = 1; depth > 0 && end < text_.size(); ++end)
@@ -462,16 +462,19 @@ void Expander::expand_expr(WordBuilder& out, std::size_t end) {
   put_unknown(out, "a command's output", from);
 }
 
+/// Evaluates `$((8 / N))`, or `$[8 / N]`, its older form.
 bool Expander::expand_arithmetic(WordBuilder& out) {
   const std::size_t before = at_, from = at();
-  skip(3);
+  const bool bracket = starts("$[");
+  skip(bracket ? 2 : 3);
   Text body;
   int parentheses = 0;
-  if (!expand_until(body, ')', parentheses) || peek() != ')') {
+  const bool closed = expand_until(body, bracket ? ']' : ')', parentheses);
+  if (!closed || (!bracket && peek() != ')')) {
     at_ = before;
     return false;
   }
-  skip(1);
+  if (!bracket) skip(1);
   put_arithmetic(out, body, from);
   return true;
 }

@@ -35,6 +35,7 @@ TEST(ShellWords, ExpandVariables) {
             "run --a 4 --b 7 --c ?TP --d ?B");
   EXPECT_EQ(last_command("A=2;B=3\nrun --n $((A*B + ${B})) --m $(( ($A+1)**2 / 2 ))"),
             "run --n 9 --m 4");  // 2 x 3 + 3; 3^2 / 2
+  EXPECT_EQ(last_command("G=64\nN=2\nrun --n $[$G / (N * 4)] --m 3"), "run --n 8 --m 3");
   EXPECT_EQ(value_of("X=a\nY=${X:+b}\n", "Y"), "b");
   EXPECT_EQ(value_of("Y=${X:=5}\n", "X"), "5");
   EXPECT_TRUE(value_of("N=$(wc -l < hosts)\nM=$((N*8))\n", "M").starts_with("?"));
