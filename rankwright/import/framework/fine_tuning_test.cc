@@ -145,6 +145,20 @@ TEST(FineTuning, QloraOfAxolotl) {
   EXPECT_EQ(job.optimizer, plan::Optimizer::adam_8bit);
 }
 
+// PEFT matches the names of layers with a pattern.
+TEST(FineTuning, ReadsThePatternOfAdaptedLayers) {
+  const auto show_modules = [](const std::string& pattern) {
+    const PlanFile plan = read(
+        "base_model: Qwen/Qwen3-8B\nsequence_len: 2048\ndatasets: []\nadapter: lora\nlora_r: 8\n"
+        "micro_batch_size: 1\nlora_target_modules: '" +
+        pattern + "'\n");
+    return show(resolve(plan.draft).job.lora_modules, " ");
+  };
+  EXPECT_EQ(show_modules("model.layers.[\\d]+.(mlp|self_attn).(q|v|down)_proj"),
+            "q_proj v_proj down_proj");
+  EXPECT_EQ(show_modules("(?:.*?(?:mlp|attn).*?(?:k_proj|up_proj)).*?"), "k_proj up_proj");
+}
+
 // PEFT adapts q_proj and v_proj of a Llama if nothing is stated.
 TEST(FineTuning, TrlWithPeft) {
   const std::string trl =

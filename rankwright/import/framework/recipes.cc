@@ -182,6 +182,18 @@ void add_lora_module(plan::LoraModules& modules, std::string_view name) {
   }
 }
 
+/// Adds the layers of the last group of a pattern: "layers.[0-9]+.mlp.(up|down)_proj".
+void add_lora_pattern(plan::LoraModules& modules, std::string_view pattern) {
+  const std::size_t open = pattern.rfind('('), close = pattern.find(')', open);
+  if (open == std::string_view::npos || close == std::string_view::npos) return;
+  const std::string_view rest = pattern.substr(close + 1);
+  const std::string_view suffix = rest.substr(0, rest.find_first_of("$)."));
+  std::string choices(pattern.substr(open + 1, close - open - 1));
+  std::replace(choices.begin(), choices.end(), '|', ',');
+  for (const std::string_view choice : split_at_commas(choices))
+    add_lora_module(modules, fmt::format("{}{}", choice, suffix));
+}
+
 /// Merges the file that `key` of a trainer of Primus names, of primus/configs/FOLDER/FRAMEWORK,
 /// under the trainer's overrides.
 void inherit_primus_file(YamlNode& trainer, std::string_view folder, std::string_view key,
@@ -261,6 +273,7 @@ void read_lora_targets(ForeignReading& r, const YamlNode& node) {
   for (const YamlNode& item : node.items) add_lora_module(modules, item.scalar);
   for (const std::string_view part : split_at_commas(node.scalar))
     for (const TextWord& word : split_words(part)) add_lora_module(modules, word.text);
+  add_lora_pattern(modules, node.scalar);
   if (node.items.empty() && node.scalar.empty()) return;
   if (modules != plan::kNoLoraModules)
     r.draft.lora_modules = modules;
