@@ -37,6 +37,7 @@ constexpr ForeignKey kAccelerateKeys[] = {
     {"mixed_precision", "job.param_dtype"},
     {"dynamo_config.dynamo_backend", "software.compile", read_dynamo_backend},
     {"dynamo_backend", "software.compile", read_dynamo_backend},
+    {"tp_config.tp_size", "parallelism.tp_size", whole<&Draft::tp, kMaxDegree>},
     {"parallelism_config.parallelism_config_tp_size", "parallelism.tp_size",
      whole<&Draft::tp, kMaxDegree>, true},
     {"parallelism_config.parallelism_config_cp_size", "parallelism.cp_size",
@@ -193,6 +194,7 @@ Backend read_type(ForeignReading& r) {
                                       {"MULTI_NPU", Backend::ddp},
                                       {"MULTI_MLU", Backend::ddp},
                                       {"MULTI_HPU", Backend::ddp},
+                                      {"TP", Backend::ddp},  // of transformers: `tp_config`
                                       {"NO", Backend::ddp},
                                       {"no", Backend::ddp},
                                       {"DEEPSPEED", Backend::deepspeed},
@@ -280,6 +282,7 @@ void read_accelerate(PlanFile& plan, const FileReader& files) {
   ForeignReading reading{fields, plan.draft, *root, files};
   reading.known = &KnownKeys::find("accelerate");
   read_accelerate_tree(reading, plan);
+  if (plan.draft.target == rules::Target::deepspeed) shard_bf16_optimizer(plan.draft);
   plan.keys = fields.keys();
 }
 
@@ -305,7 +308,7 @@ std::optional<Draft> read_accelerate_launch(const MegatronFlags& flags, const Fi
   bool stated = !root.entries.empty();
   for (const LaunchOption& option : kLaunchOptions)
     if (const YamlNode* const node = flags.map.find(option.flag);
-        node != nullptr && !is_off(*node)) {
+        node != nullptr && (option.value.empty() || !is_off(*node))) {
       YamlNode value = *node;
       if (!option.value.empty()) value.scalar = option.value;
       set_path(root, option.path, value);

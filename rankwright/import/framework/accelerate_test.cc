@@ -133,5 +133,14 @@ TEST(AccelerateImport, ReadsTheCompiler) {
   EXPECT_EQ(read(text + "dynamo_config: {dynamo_backend: EAGER}\n").draft.compile, std::nullopt);
 }
 
+// Tensor parallelism of transformers, before accelerate had a mesh.
+TEST(AccelerateImport, ReadsTensorParallelism) {
+  const PlanFile plan =
+      read("distributed_type: TP\nnum_machines: 1\nnum_processes: 8\ntp_config: {tp_size: 4}\n");
+  EXPECT_TRUE(plan.findings.empty()) << plan.findings[0].detail;
+  EXPECT_THAT(plan.draft.tp, ::testing::Optional(4));
+  EXPECT_EQ(resolve(plan.draft).plan.dp, 2);
+}
+
 }  // namespace accelerate_test
 }  // namespace rankwright::importer

@@ -119,5 +119,13 @@ TEST(DeepSpeed, FormatThatIsNotBf16_IsTakenAsFp16) {
                    .draft.param_dtype.has_value());
 }
 
+TEST(DeepspeedImport, Bf16WithoutZero_HasShardedStates) {
+  const PlanFile plan = read(
+      "{\"train_batch_size\": 8, \"bf16\": {\"enabled\": true}, \"zero_optimization\": {\"stage\": "
+      "0}}");
+  EXPECT_THAT(plan.draft.zero, ::testing::Optional(1));
+  EXPECT_THAT(plan.draft.grad_dtype, ::testing::Optional(plan::Dtype::fp32));
+}
+
 }  // namespace deepspeed_test
 }  // namespace rankwright::importer

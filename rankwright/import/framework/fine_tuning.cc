@@ -33,6 +33,7 @@ void read_pure_bf16(ForeignReading& r, const YamlNode& node) {
 struct TrainerOptimizerRow {
   std::string_view prefix;
   plan::Optimizer optimizer;
+  std::optional<plan::Dtype> moments{};  // whatever the format of the weights
 };
 constexpr TrainerOptimizerRow kTrainerOptimizers[] = {
     {"adamw_torch_8bit", plan::Optimizer::adam_8bit},
@@ -40,10 +41,10 @@ constexpr TrainerOptimizerRow kTrainerOptimizers[] = {
     {"adamw_hf", plan::Optimizer::adam},
     {"adamw_apex", plan::Optimizer::adam},
     {"paged_adamw_8bit", plan::Optimizer::adam_8bit},
-    {"paged_adamw", plan::Optimizer::adam},
+    {"paged_adamw", plan::Optimizer::adam, plan::Dtype::fp32},
     {"adamw_bnb_8bit", plan::Optimizer::adam_8bit},
     {"adamw_8bit", plan::Optimizer::adam_8bit},
-    {"lion_32bit", plan::Optimizer::lion},
+    {"lion_32bit", plan::Optimizer::lion, plan::Dtype::fp32},
     {"lion_pytorch", plan::Optimizer::lion},
     {"adafactor", plan::Optimizer::adafactor},
     {"muon", plan::Optimizer::muon},
@@ -54,6 +55,7 @@ void read_trainer_optimizer(ForeignReading& r, const YamlNode& node) {
   for (const TrainerOptimizerRow& row : kTrainerOptimizers)
     if (node.scalar.starts_with(row.prefix)) {
       r.draft.optimizer = row.optimizer;
+      if (row.moments) r.draft.moment_dtype = row.moments;
       return;
     }
   report_left_out(
@@ -77,13 +79,27 @@ void read_offload_activations(ForeignReading& r, const YamlNode& node) {
 }
 
 /// The keys that turn on adapters.
-constexpr const char* kAdapterKeys[] = {"finetuning_type", "adapter",  "use_peft", "train_type",
-                                        "tuner_type",      "sft_type", "use_lora", "lora_enable",
-                                        "qlora",           "q_lora",   "lora"};
+constexpr const char* kAdapterKeys[] = {"finetuning_type",
+                                        "adapter",
+                                        "use_peft",
+                                        "train_type",
+                                        "tuner_type",
+                                        "sft_type",
+                                        "use_lora",
+                                        "lora_enable",
+                                        "qlora",
+                                        "q_lora",
+                                        "lora",
+                                        "use_peft_lora",
+                                        "lora_enabled",
+                                        "enable_lora",
+                                        "qlora_enabled",
+                                        "use_qlora",
+                                        "low_rank_training"};
 
 /// Keys of tools that adapt all linear layers unless told otherwise.
-constexpr const char* kAllLinearKeys[] = {"finetuning_type", "train_type", "tuner_type",
-                                          "sft_type"};
+constexpr const char* kAllLinearKeys[] = {"finetuning_type", "train_type", "tuner_type", "sft_type",
+                                          "lora_enable"};
 
 /// PEFT's ranks and modules if a file names none.
 constexpr i64 kDefaultRank = 8;
@@ -109,6 +125,13 @@ void read_adapter(ForeignReading& r, const YamlNode& node) {
              .hint = "rankwright plan --model NAME --lora 16"});
 }
 
+/// Reads the switch of LLaVA and its descendants, whose rank is 64 unless stated.
+void read_llava_adapter(ForeignReading& r, const YamlNode& node) {
+  constexpr i64 kUsualRank = 64;
+  if (!is_off(node) && !r.draft.lora_rank) r.draft.lora_rank = kUsualRank;
+  read_adapter(r, node);
+}
+
 /// Reads a switch of QLoRA.
 void read_qlora(ForeignReading& r, const YamlNode& node) {
   if (is_off(node)) return;
@@ -125,6 +148,9 @@ void read_quantization_bit(ForeignReading& r, const YamlNode& node) {
 void read_lora_linear(ForeignReading& r, const YamlNode& node) {
   if (!is_off(node)) r.draft.lora_modules = plan::LoraModules{};
 }
+
+/// Parts of the model that are trained beside adapters.
+constexpr const char* kBesideAdapterKeys[] = {"additional_target", "lora_modules_to_save"};
 
 /// Drops the details of adapters from a file that trains every parameter.
 void finish_adapter(ForeignReading& r) {
@@ -152,6 +178,10 @@ void finish_adapter(ForeignReading& r) {
                   [&](const char* key) { return find_path(r.root, key) != nullptr; });
   if (!draft.lora_modules) draft.lora_modules = all_linear ? plan::LoraModules{} : kQueryAndValue;
   draft.grad_dtype = plan::Dtype::fp32;
+  for (const char* const key : kBesideAdapterKeys)
+    if (const YamlNode* const beside = find_path(r.root, key); is_on_at(r.root, key))
+      report_left_out(r, *beside,
+                      fmt::format("{}: only the adapters are estimated as trained", key));
 }
 
 /// Reads LLaMA-Factory's frozen layers: it trains the last `freeze_trainable_layers`, or the first
@@ -229,6 +259,17 @@ void read_prompt_and_completion(ForeignReading& r, PlanFile& plan) {
                            .message = "assumed a value that the file does not give",
                            .detail = assumed,
                            .hint = kHint});
+}
+
+/// qlora.py's sequence is a source and its target, and axolotl's has a default.
+void read_other_length(ForeignReading& r) {
+  constexpr i64 kAxolotlLength = 512;
+  if (r.draft.sequence) return;
+  const std::optional<i64> source = read_whole_at(r, "source_max_len", 1, kMaxSequence / 2);
+  const std::optional<i64> target = read_whole_at(r, "target_max_len", 1, kMaxSequence / 2);
+  if (source && target) r.draft.sequence = *source + *target;
+  const bool axolotl = r.dashes.empty() && find_path(r.root, "base_model") != nullptr;
+  if (axolotl) r.draft.sequence = kAxolotlLength;
 }
 
 /// The methods that LLaMA-Factory (`stage`) and axolotl (`rl`) name, and TRL's losses on pairs.
@@ -364,17 +405,20 @@ void read_whole_batch(ForeignReading& r) {
     d.global_batch = batch;
 }
 
-constexpr std::string_view kBesideAdapters = "only the adapters are estimated as trained";
-
 constexpr ForeignKey kFineTuningKeys[] = {
     {"lora_rank", "job.lora_rank", whole<&Draft::lora_rank, kMaxLoraRank>},
     {"lora_r", "job.lora_rank", whole<&Draft::lora_rank, kMaxLoraRank>},
+    {"peft_lora_r", "job.lora_rank", whole<&Draft::lora_rank, kMaxLoraRank>},
     {"finetuning_type", "job.lora_rank", read_adapter},
     {"adapter", "job.lora_rank", read_adapter},
     {"use_peft", "job.lora_rank", read_adapter},
     {"use_lora", "job.lora_rank", read_adapter},
-    {"lora_enable", "job.lora_rank", read_adapter},
-    {"train_type", "job.lora_rank", read_adapter},  // three names of ms-swift's setting
+    {"lora_enable", "job.lora_rank", read_llava_adapter},
+    {"lora_enabled", "job.lora_rank", read_adapter},
+    {"enable_lora", "job.lora_rank", read_adapter},
+    {"use_peft_lora", "job.lora_rank", read_adapter},
+    {"low_rank_training", "job.lora_rank", read_adapter},  // LongLoRA's
+    {"train_type", "job.lora_rank", read_adapter},         // three names of ms-swift's setting
     {"tuner_type", "job.lora_rank", read_adapter},
     {"sft_type", "job.lora_rank", read_adapter},
     {"target_modules", "job.lora_modules", read_lora_targets},
@@ -382,10 +426,15 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"bits", "job.base_dtype", read_quantization_bit},
     {"lora_target", "job.lora_modules", read_lora_targets},
     {"lora_target_modules", "job.lora_modules", read_lora_targets},
+    {"peft_target_modules", "job.lora_modules", read_lora_targets},
     {"lora_target_linear", "job.lora_modules", read_lora_linear},
     {"lora", "job.lora_rank", read_adapter},
     {"qlora", "job.lora_rank", read_qlora},
     {"q_lora", "job.lora_rank", read_qlora},
+    {"use_qlora", "job.lora_rank", read_qlora},
+    {"qlora_enabled", "job.lora_rank", read_qlora},
+    {"use_4bit_quantization", "job.base_dtype", read_quantized<plan::BaseDtype::nf4>},
+    {"use_8bit_quantization", "job.base_dtype", read_quantized<plan::BaseDtype::int8>},
     {"load_in_4bit", "job.base_dtype", read_quantized<plan::BaseDtype::nf4>},
     {"load_in_8bit", "job.base_dtype", read_quantized<plan::BaseDtype::int8>},
     {"quantization_bit", "job.base_dtype", read_quantization_bit},
@@ -398,11 +447,13 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"rl", "job.method", read_trainer_method},
     {"rlhf_type", "job.method", read_trainer_method},
     {"pref_loss", "job.ref_model"},
-    {"model_type", "model", read_named_model},
+    {"model_name", "model", read_trainer_model},
+    {"model_path", "model", read_trainer_model},
     {"model_id_or_path", "model", read_trainer_model},
     {"model", "model", read_trainer_model},
     {"model_name_or_path", "model", read_trainer_model},
     {"base_model", "model", read_trainer_model},
+    {"model_type", "model", read_named_model},
     {"per_device_train_batch_size", "parallelism.micro_batch",
      whole<&Draft::micro_batch, kMaxMicroBatch>, true},
     {"micro_batch_size", "parallelism.micro_batch", whole<&Draft::micro_batch, kMaxMicroBatch>},
@@ -422,6 +473,7 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"torch_dtype", "job.master_dtype"},
     {"dtype", "job.master_dtype"},
     {"gradient_checkpointing", "parallelism.recompute", read_trainer_recompute},
+    {"use_gradient_checkpointing", "parallelism.recompute", read_trainer_recompute},
     {"gradient_checkpointing_enable", "parallelism.recompute", read_trainer_recompute},
     {"activation_offloading", "parallelism.offload.activations", read_offload_activations},
     {"disable_gradient_checkpointing", "parallelism.recompute"},
@@ -436,6 +488,7 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"context_parallel_size", "parallelism.cp_size", whole<&Draft::cp, kMaxContext>, true},
     {"sequence_parallel_degree", "parallelism.cp_size", whole<&Draft::cp, kMaxContext>},
     {"sequence_parallel_size", "parallelism.cp_size", read_ulysses},
+    {"seq_parallel_size", "parallelism.cp_size", read_ulysses},
     {"num_processes", "world_size", whole<&Draft::world, cluster::kMaxDevices>},
     {"include", "node_shape", read_included_gpus},
     {"nodes", "node_shape"},
@@ -456,6 +509,8 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"accelerator_config.gradient_accumulation_kwargs.sync_each_batch", "software.sync_each_batch",
      read_sync},
     {"max_prompt_length", "job.sequence"},
+    {"source_max_len", "job.sequence"},
+    {"target_max_len", "job.sequence"},
     {"max_completion_length", "job.sequence"},
     {"vllm_max_model_length", "job.sequence"},
     {"beta", "job.ref_model"},
@@ -465,8 +520,10 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"use_badam", "", nullptr, false, "estimated with Adam's states"},
     {"use_apollo", "", nullptr, false, "estimated with Adam's states"},
     {"use_adam_mini", "", nullptr, false, "estimated with Adam's states"},
-    {"additional_target", "", nullptr, false, kBesideAdapters},
-    {"lora_modules_to_save", "", nullptr, false, kBesideAdapters},
+    {"additional_target", ""},
+    {"lora_modules_to_save", ""},
+    {"peft_config_path", "", nullptr, false,
+     "the adapters in it are not read: estimated as PEFT's defaults"},
 };
 
 /// Reads the DeepSpeed config that the file names, which has no states to shard if nothing says so.
@@ -514,6 +571,10 @@ void take_launched(Draft& d, const Draft& launched) {
     if (!(d.*member)) d.*member = launched.*member;
   };
   d.zero = launched.zero.value_or(0);
+  if (launched.target == rules::Target::deepspeed) {
+    d.target = launched.target;
+    d.framework = launched.framework;
+  }
   d.replicas = launched.replicas;
   d.overlap_grad = launched.overlap_grad;
   take(&Draft::recompute);
@@ -549,8 +610,10 @@ void read_trainer_precision(ForeignReading& r) {
 }
 
 /// Returns whether the weights are loaded in 16 bits: TRL's recipes say so, and axolotl loads them
-/// in the format that it computes in. LLaMA-Factory makes fp32 copies of trained weights.
+/// in the format that it computes in. LLaMA-Factory makes fp32 copies of trained weights unless
+/// told not to.
 bool loads_16bit_weights(const ForeignReading& r) {
+  if (is_on_at(r.root, "pure_bf16")) return true;
   if (find_path(r.root, "base_model") != nullptr) return r.draft.param_dtype.has_value();
   for (const char* const key : {"torch_dtype", "dtype"})
     if (read_word(r, key).find("16") != std::string_view::npos) return true;
@@ -563,7 +626,8 @@ void finish_16bit_weights(ForeignReading& r) {
   Draft& d = r.draft;
   if (d.zero != 0 || d.lora_rank || d.param_dtype != plan::Dtype::bf16) return;
   if (!loads_16bit_weights(r)) return;
-  d.grad_dtype = d.master_dtype = d.moment_dtype = d.param_dtype;
+  d.grad_dtype = d.master_dtype = d.param_dtype;
+  if (!d.moment_dtype) d.moment_dtype = d.param_dtype;
 }
 
 }  // namespace
@@ -575,6 +639,8 @@ bool claims_fine_tuning(std::string_view file, std::string_view text) {
   return (is_yaml_file(file) || file == "-") &&
          ((has("finetuning_type:") && has("model_name_or_path:")) ||
           (has("base_model:") && (has("sequence_len:") || has("datasets:"))) ||
+          (has("model:") && (has("train_type:") || has("tuner_type:")) &&
+           has("per_device_train_batch_size:")) ||
           (has("model_name_or_path:") && has("per_device_train_batch_size:")));
 }
 
@@ -588,6 +654,8 @@ void read_fine_tuning_tree(ForeignReading& reading, PlanFile& plan,
   if (find_path(root, "finetuning_type") != nullptr)
     draft.recompute = is_on_at(root, "disable_gradient_checkpointing") ? plan::Recompute::none
                                                                        : plan::Recompute::full;
+  for (const char* const key : {"train_type", "tuner_type", "sft_type"})  // so does ms-swift
+    if (find_path(root, key) != nullptr) draft.recompute = plan::Recompute::full;
   read_foreign(reading, kFineTuningKeys, plan);
   // Experts are distributed by the tools themselves.
   if (draft.ep.value_or(1) == 1) draft.target = rules::Target::accelerate;
@@ -607,7 +675,9 @@ void read_fine_tuning_tree(ForeignReading& reading, PlanFile& plan,
     plan.open.push_back({"parallelism.zero_stage", "no ZeRO", "set zero_stage in a plan file"});
   read_data_degrees(reading);
   read_trainer_precision(reading);
+  if (draft.target == rules::Target::deepspeed) shard_bf16_optimizer(draft);
   read_prompt_and_completion(reading, plan);
+  read_other_length(reading);
   finish_adapter(reading);
   finish_16bit_weights(reading);
   finish_freeze(reading);
@@ -616,6 +686,7 @@ void read_fine_tuning_tree(ForeignReading& reading, PlanFile& plan,
   read_whole_batch(reading);
   finish_method(reading);
   if (draft.cp > 1 && !draft.cp_comm) draft.cp_comm = plan::CpComm::p2p;  // ring attention
+  if (draft.cp_comm == plan::CpComm::a2a) pad_sequence(draft);
   plan.ignored_keys.clear();  // data, logging and learning rates: most of such a file
 }
 

@@ -145,6 +145,20 @@ TEST(FineTuning, QloraOfAxolotl) {
   EXPECT_EQ(job.optimizer, plan::Optimizer::adam_8bit);
 }
 
+// PEFT matches the names of layers with a pattern.
+TEST(FineTuning, ReadsThePatternOfAdaptedLayers) {
+  const auto show_modules = [](const std::string& pattern) {
+    const PlanFile plan = read(
+        "base_model: Qwen/Qwen3-8B\nsequence_len: 2048\ndatasets: []\nadapter: lora\nlora_r: 8\n"
+        "micro_batch_size: 1\nlora_target_modules: '" +
+        pattern + "'\n");
+    return show(resolve(plan.draft).job.lora_modules, " ");
+  };
+  EXPECT_EQ(show_modules("model.layers.[\\d]+.(mlp|self_attn).(q|v|down)_proj"),
+            "q_proj v_proj down_proj");
+  EXPECT_EQ(show_modules("(?:.*?(?:mlp|attn).*?(?:k_proj|up_proj)).*?"), "k_proj up_proj");
+}
+
 // PEFT adapts q_proj and v_proj of a Llama if nothing is stated.
 TEST(FineTuning, TrlWithPeft) {
   const std::string trl =
@@ -267,7 +281,7 @@ TEST(FineTuning, ModulesTrainedBesideAdapters_AreReported) {
                                 "lora_modules_to_save: [embed_tokens, lm_head]\n"}) {
     const PlanFile plan = read(text + key);
     ASSERT_FALSE(plan.findings.empty()) << key;
-    EXPECT_EQ(plan.findings[0].code, "RW0601") << key;
+    EXPECT_EQ(plan.findings.back().code, "RW0601") << key;
   }
 }
 
@@ -522,6 +536,148 @@ TEST(AccelerateLaunch, ConfigOfUnknownName_LeavesShardingOpen) {
   EXPECT_TRUE(std::any_of(plan.findings.begin(), plan.findings.end(), [](const auto& found) {
     return found.detail.find("how states are sharded") != std::string::npos;
   }));
+}
+
+// Scripts of training programs name the model in ways of their own.
+TEST(TrainerScript, NamesOfTheModel_AreRead) {
+  for (const char* const flag : {"--model_name", "--model_path"}) {
+    const PlanFile plan = read_script(std::string("torchrun --nproc_per_node 8 sft.py ") + flag +
+                                      "=Qwen/Qwen2.5-32B-Instruct --block_size 4096 "
+                                      "--per_device_train_batch_size 1\n");
+    ASSERT_TRUE(plan.draft.model.has_value()) << flag;
+    EXPECT_EQ(plan.draft.model->name, "qwen2.5-32b") << flag;
+  }
+}
+
+TEST(TrainerScript, AdaptersWithThePrefixOfPeft_AreRead) {
+  const PlanFile plan =
+      read_script("torchrun --nproc_per_node 2 " + kTrl +
+                  "--use_peft --peft_lora_r 32 --peft_target_modules q_proj o_proj embed_tokens\n");
+  EXPECT_THAT(plan.draft.lora_rank, Optional(32));
+  ASSERT_TRUE(plan.draft.lora_modules.has_value());
+  EXPECT_EQ(show(*plan.draft.lora_modules, " "), "q_proj o_proj");
+  const PlanFile folder = read_script("python " + kTrl + "--use_peft --peft_config_path lora\n");
+  ASSERT_FALSE(folder.findings.empty());
+  EXPECT_EQ(folder.findings[0].code, "RW0601");
+}
+
+// qlora.py adapts all linear layers of 4-bit weights unless told to train everything.
+TEST(TrainerScript, ReadsQlora) {
+  const std::string text =
+      "python qlora.py --model_name_or_path huggyllama/llama-7b --bf16 --target_max_len 512 "
+      "--per_device_train_batch_size 1 ";
+  const PlanFile plan = read_script(text + "--lora_r 16\n");
+  EXPECT_THAT(plan.draft.lora_rank, Optional(16));
+  EXPECT_THAT(plan.draft.lora_modules, Optional(plan::LoraModules{}));
+  EXPECT_THAT(plan.draft.base_dtype, Optional(plan::BaseDtype::nf4));
+  EXPECT_THAT(plan.draft.sequence, Optional(1536));
+  EXPECT_THAT(plan.draft.accumulation, Optional(16));
+  EXPECT_THAT(read_script(text + "--bits 8\n").draft.base_dtype, Optional(plan::BaseDtype::int8));
+  EXPECT_FALSE(read_script(text + "--full_finetune\n").draft.lora_rank.has_value());
+}
+
+TEST(FineTuning, LengthOfAxolotl_HasADefault) {
+  const std::string text =
+      "base_model: NousResearch/Meta-Llama-3.1-8B\nmodel_type: LlamaForCausalLM\ndatasets: []\n"
+      "micro_batch_size: 2\n";
+  const PlanFile plan = read(text);
+  EXPECT_THAT(plan.draft.sequence, Optional(512));
+  EXPECT_EQ(plan.where("model").line, 1);
+  EXPECT_THAT(read(text + "sequence_len: 4096\n").draft.sequence, Optional(4096));
+}
+
+// The 32-bit optimizers of bitsandbytes have fp32 moments, whatever the format of the weights.
+TEST(FineTuning, MomentsOfBitsandbytes_AreInFp32) {
+  const PlanFile plan = read(
+      "base_model: Qwen/Qwen3-8B\nsequence_len: 2048\ndatasets: []\nbf16: true\n"
+      "micro_batch_size: 1\noptimizer: paged_adamw_32bit\n");
+  EXPECT_THAT(plan.draft.master_dtype, Optional(plan::Dtype::bf16));
+  EXPECT_THAT(plan.draft.moment_dtype, Optional(plan::Dtype::fp32));
+}
+
+TEST(FineTuning, PureBf16_HasGradientsInBf16) {
+  std::string text = kFactory + "finetuning_type: full\npure_bf16: true\n";
+  text.erase(text.find("deepspeed:"), std::string("deepspeed: ds_z3.json\n").size());
+  EXPECT_THAT(read(text).draft.grad_dtype, Optional(plan::Dtype::bf16));
+}
+
+TEST(FineTuning, ModulesBesideAdapters_MatterWithAdaptersOnly) {
+  const PlanFile plan = read(
+      "model_name_or_path: Qwen/Qwen2.5-7B\nper_device_train_batch_size: 1\nmax_length: 2048\n"
+      "use_peft: false\nlora_modules_to_save:\n  - score\n");
+  EXPECT_TRUE(plan.findings.empty()) << plan.findings[0].detail;
+}
+
+// DeepSpeed's optimizer of bf16 without ZeRO shards its states, and keeps gradients in fp32.
+TEST(FineTuning, Bf16WithoutZero_HasShardedStates) {
+  const PlanFile plan =
+      read(kFactory + "finetuning_type: full\n", [](const std::string&) -> Result<std::string> {
+        return "{\"zero_optimization\": {\"stage\": 0}, \"bf16\": {\"enabled\": \"auto\"}}";
+      });
+  EXPECT_THAT(plan.draft.zero, Optional(1));
+  EXPECT_THAT(plan.draft.grad_dtype, Optional(plan::Dtype::fp32));
+}
+
+TEST(AccelerateLaunch, DeepSpeedIsTheFramework) {
+  const PlanFile plan = read_any_plan(
+      "accelerate launch --use_deepspeed --zero_stage 0 --num_processes 4 " + kTrl + "--bf16\n",
+      "run.sh", refuse_file);
+  EXPECT_THAT(plan.draft.target, Optional(rules::Target::deepspeed));
+  EXPECT_THAT(plan.draft.zero, Optional(1));  // of its optimizer for bf16
+  EXPECT_THAT(plan.draft.grad_dtype, Optional(plan::Dtype::fp32));
+}
+
+// A template, whose values another program fills in.
+TEST(FineTuning, Placeholders_AreOpen) {
+  const PlanFile plan = read(
+      "model_name_or_path: Qwen/Qwen2.5-7B\nstage: sft\nfinetuning_type: full\nbf16: true\n"
+      "cutoff_len: $cutoff_len\nper_device_train_batch_size: ${batch}\n");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_FALSE(plan.draft.sequence.has_value());
+  ASSERT_EQ(plan.findings.size(), 2u);
+  EXPECT_EQ(plan.findings[0].code, "RW0614");
+  EXPECT_THAT(plan.findings[0].detail, HasSubstr("$batch"));
+}
+
+// Training programs name the switch of adapters in ways of their own.
+TEST(TrainerScript, SwitchesOfAdapters_AreRead) {
+  for (const char* const flag :
+       {"--use_peft_lora True", "--lora_enabled true", "--low_rank_training True"}) {
+    const Draft draft = read_script("torchrun --nproc_per_node 2 " + kTrl + flag + "\n").draft;
+    EXPECT_THAT(draft.lora_rank, Optional(8)) << flag;
+  }
+  const Draft four = read_script("torchrun --nproc_per_node 2 " + kTrl +
+                                 "--lora_enabled true --qlora_enabled true\n")
+                         .draft;
+  EXPECT_THAT(four.base_dtype, Optional(plan::BaseDtype::nf4));
+  const Draft llava = read_script("deepspeed " + kTrl + "--lora_enable True\n").draft;
+  EXPECT_THAT(llava.lora_rank, Optional(64));
+  EXPECT_THAT(llava.lora_modules, Optional(plan::LoraModules{}));
+}
+
+// Nodes that only a running job knows are not one node.
+TEST(TrainerScript, UnknownNodes_LeaveTheRanksOpen) {
+  const PlanFile plan = read_script(
+      "torchrun --nnodes=$SLURM_JOB_NUM_NODES --nproc_per_node=8 train.py --model_name_or_path "
+      "Qwen/Qwen2.5-7B --per_device_train_batch_size 1 --model_max_length 1000 "
+      "--seq_parallel_size 28\n");
+  EXPECT_FALSE(plan.draft.shape.has_value());
+  EXPECT_THAT(plan.draft.cp, Optional(28));
+  EXPECT_THAT(plan.draft.sequence, Optional(1008));  // 18 x 56
+}
+
+TEST(FineTuning, ConfigOfSwift_IsRead) {
+  const PlanFile plan = read(
+      "model: Qwen/Qwen2.5-7B-Instruct\ntuner_type: lora\ntorch_dtype: bfloat16\n"
+      "per_device_train_batch_size: 2\ngradient_accumulation_steps: 8\ndeepspeed: zero2\n"
+      "max_length: 2048\nmodel_name: a-bot\n");
+  EXPECT_EQ(plan.format->name, "fine-tuning");
+  EXPECT_TRUE(plan.findings.empty()) << plan.findings[0].detail;
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "qwen2.5-7b");
+  EXPECT_THAT(plan.draft.lora_modules, Optional(plan::LoraModules{}));
+  EXPECT_THAT(plan.draft.zero, Optional(2));
+  EXPECT_THAT(plan.draft.recompute, Optional(plan::Recompute::full));
 }
 
 }  // namespace fine_tuning_test

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "rankwright/base/format.h"
 #include "rankwright/import/framework/unknown_keys.h"
@@ -25,6 +26,32 @@ void list_ignored(const YamlNode& node, const std::string& path, std::span<const
 void report_not_modeled(ForeignReading& reading, const ForeignKey& row, const YamlNode& value) {
   if (is_off(value)) return;
   report_left_out(reading, value, fmt::format("{}: {}", row.path, row.not_modeled));
+}
+
+/// Returns the variable that another program fills in: "TP" for "$TP", "${TP}" and "${oc.env:TP}".
+/// Nothing if the node has a value.
+std::optional<std::string> find_placeholder(const YamlNode& node) {
+  if (node.kind != YamlNode::Kind::scalar || !node.scalar.starts_with('$')) return std::nullopt;
+  const bool braces = node.scalar.starts_with("${") && node.scalar.ends_with('}');
+  std::string name = node.scalar.substr(braces ? 2 : 1);
+  if (braces) name.pop_back();
+  name.erase(0, name.rfind(':') + 1);
+  const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+  });
+  return plain && !name.empty() ? std::optional(std::move(name)) : std::nullopt;
+}
+
+void report_placeholder(ForeignReading& r, const YamlNode& value, const ForeignKey& row,
+                        const std::string& name, PlanFile& plan) {
+  constexpr const char* kHint = "write the value, or set the key in a plan file";
+  const std::string shown = make_excerpt(name, kLongestLabel);
+  plan.open.push_back({std::string(row.plan_key), "$" + shown, kHint});
+  r.fields.report(value, {.code = "RW0614",
+                          .severity = Severity::warning,
+                          .message = "a value that is known only when the script runs",
+                          .detail = fmt::format("{}: the value of ${} is unknown", row.path, shown),
+                          .hint = kHint});
 }
 
 /// Adds to the states that are on NVMe drives.
@@ -86,6 +113,9 @@ void read_foreign(ForeignReading& reading, std::span<const ForeignKey> rows, Pla
     const YamlNode* const value = find_path(reading.root, row.path);
     if (value == nullptr) continue;
     reading.fields.under(row.plan_key, *value, [&] {
+      const std::optional<std::string> open = find_placeholder(*value);
+      if (open && !row.plan_key.empty())
+        return report_placeholder(reading, *value, row, *open, plan);
       if (!row.not_modeled.empty()) report_not_modeled(reading, row, *value);
       if (row.read != nullptr) row.read(reading, *value);
     });
@@ -136,7 +166,7 @@ std::optional<plan::Software> find_software(std::string_view framework) {
 
 std::optional<i64> read_whole_at(ForeignReading& reading, std::string_view path, i64 min, i64 max) {
   const YamlNode* const node = find_path(reading.root, path);
-  if (node == nullptr) return std::nullopt;
+  if (node == nullptr || find_placeholder(*node)) return std::nullopt;
   return reading.fields.whole(*node, min, max);
 }
 

@@ -108,6 +108,19 @@ void read_attention(ForeignReading& r, const YamlNode& node) {
   r.draft.attention = parse_word(r, bare, kWords);
 }
 
+/// MindSpeed's algorithms of context parallelism.
+void read_cp_algorithm(ForeignReading& r, const YamlNode& node) {
+  constexpr Word<plan::CpComm> kWords[] = {{"megatron_cp_algo", plan::CpComm::p2p},
+                                           {"ulysses_cp_algo", plan::CpComm::a2a},
+                                           {"kvallgather_cp_algo", plan::CpComm::all_gather}};
+  for (const Word<plan::CpComm>& known : kWords)
+    if (node.scalar == known.word) {
+      r.draft.cp_comm = known.value;
+      return;
+    }
+  report_left_out(r, node, "context-parallel-algo: estimated as a single ring or all-to-all");
+}
+
 void read_flash(ForeignReading& r, const YamlNode& node) {
   if (!is_off(node)) r.draft.attention = plan::AttentionKernel::flash2;
 }
@@ -132,6 +145,7 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"pipeline-model-parallel-size", "parallelism.pp_size", whole<&Draft::pp, kMaxDegree>, true},
     {"expert-model-parallel-size", "parallelism.ep_size", whole<&Draft::ep, kMaxDegree>, true},
     {"expert-tensor-parallel-size", "parallelism.etp_size", whole<&Draft::etp, kMaxDegree>, true},
+    {"moe-tp-extend-ep", "parallelism.etp_size"},  // MindSpeed
     {"use-tp-pp-dp-mapping", "parallelism.order", read_mapping},
     {"use-megatron-fsdp", "parallelism.zero_stage"},
     {"use-custom-fsdp", "parallelism.zero_stage"},
@@ -143,6 +157,7 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"ddp-bucket-size", "parallelism.bucket_size", whole<&Draft::bucket_size, kMaxBucket>, true},
     {"sequence-parallel", "parallelism.sequence_parallel", flag<&Draft::sequence_parallel>},
     {"cp-comm-type", "parallelism.cp_comm", read_cp_comm, true},
+    {"context-parallel-algo", "parallelism.cp_comm", read_cp_algorithm},  // MindSpeed
     {"micro-batch-size", "parallelism.micro_batch", whole<&Draft::micro_batch, kMaxMicroBatch>,
      true},
     {"num-virtual-stages-per-pipeline-rank", "parallelism.virtual_stages", nullptr, true},
@@ -160,6 +175,7 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"account-for-embedding-in-pipeline-split", "parallelism.stages"},
     {"account-for-loss-in-pipeline-split", "parallelism.stages"},
     {"pp-partition-method", "parallelism.stages"},  // Megatron-DeepSpeed
+    {"noop-layers", "parallelism.stages"},          // MindSpeed
     {"recompute-activations", "parallelism.recompute", read_recompute_activations},
     {"recompute-granularity", "parallelism.recompute", read_granularity},
     {"recompute-method", "parallelism.recompute"},
@@ -237,6 +253,12 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"transformer-impl", "software.attention"},
     {"activations-checkpoint-method", "parallelism.recompute", read_old_recompute},
     {"activations-checkpoint-num-layers", "parallelism.recompute"},
+    {"swap-optimizer", "parallelism.offload.optimizer", read_offload_optimizer, false,
+     "estimated with an update on the host"},
+    {"reuse-fp32-param", "", nullptr, false, "estimated with bf16 parameters beside fp32 copies"},
+    {"swap-attention", "", nullptr, false, "activations are counted on the GPU"},
+    {"recompute-activation-function", "", nullptr, false, kAsStated},
+    {"recompute-norm", "", nullptr, false, kAsStated},
     {"cpu-optimizer", "parallelism.offload.optimizer", read_offload_optimizer},
     {"fp32-residual-connection", "", nullptr, false,
      "residuals are estimated in the format of the parameters"},
@@ -262,7 +284,8 @@ constexpr ForeignKey kMegatronKeys[] = {
 };
 
 bool is_read(std::string_view flag) {
-  for (const std::string_view name : {"model", "max-length", "name-or-path", "model-name-or-path"})
+  for (const std::string_view name : {"model", "max-length", "name-or-path", "model-name-or-path",
+                                      "num-npus", "mini-batch-size", "n-samples-per-prompt"})
     if (flag == name) return true;  // of forks and recipes
   const std::span<const std::string_view> shapes = megatron_model_flags();
   return std::find(shapes.begin(), shapes.end(), flag) != shapes.end() ||
@@ -423,6 +446,10 @@ void fill_in_flags(ForeignReading& r, bool by_recipe) {
   Draft& d = r.draft;
   fill_world(r);
   if (!d.order) d.order = mesh::kDefaultOrder;
+  if (is_on(r, "moe-tp-extend-ep")) {  // whole experts on the ranks of both groups
+    d.ep = std::min(d.ep.value_or(1) * d.tp.value_or(1), kMaxDegree);
+    d.etp = 1;
+  }
   if (!d.etp) d.etp = d.tp.value_or(1);
   d.zero = megatron_zero(r);
   // Only the distributed optimizer gathers parameters; recipes have it on by default.
@@ -625,7 +652,7 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
   }
   keep_presence(flags, "merge-file");
   const bool dump = has_argument_dump(plan.text);
-  const MegatronFork* const fork = dump ? nullptr : find_megatron_fork(plan.name, plan.text);
+  const MegatronFork* const fork = dump ? nullptr : find_megatron_fork(plan.name, plan.text, flags);
   if (fork != nullptr) apply_fork(*fork, flags);
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, flags.map, files};

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "rankwright/base/quantity.h"
+#include "rankwright/import/framework/recipes.h"
 #include "rankwright/import/syntax/shell_evaluator.h"
 #include "rankwright/import/syntax/shell_words.h"
 
@@ -66,11 +67,19 @@ constexpr std::string_view kSwitches[] = {"sequence-parallel",
                                           "cross-entropy-loss-fusion",
                                           "use-dynamic-batch-size",
                                           "no-pipeline-parallel",
-                                          "use-mcore-models"};
+                                          "use-mcore-models",
+                                          "moe-tp-extend-ep",
+                                          "swap-optimizer",
+                                          "reuse-fp32-param",
+                                          "swap-attention",
+                                          "recompute-activation-function",
+                                          "recompute-norm"};
 
-constexpr std::string_view kLists[] = {"recompute-modules", "cp-comm-type",
-                                       "target-modules",    "hierarchical-context-parallel-sizes",
-                                       "rampup-batch-size", "num-experts"};
+constexpr std::string_view kLists[] = {"recompute-modules",   "cp-comm-type",
+                                       "target-modules",      "hierarchical-context-parallel-sizes",
+                                       "rampup-batch-size",   "num-experts",
+                                       "lora-target-modules", "peft-target-modules",
+                                       "noop-layers"};
 
 /// Flags that only a training program has.
 constexpr std::string_view kTrainingFlags[] = {"tensor-model-parallel-size", "num-layers",
@@ -182,10 +191,7 @@ class FlagCollector {
       name.remove_prefix(2);
       const std::size_t equals = name.find('=');
       if (equals != std::string_view::npos) {
-        ShellWord value = words[i];
-        value.text = value.text.substr(equals + 3);
-        value.at += equals + 3;
-        value.width -= std::min(value.width - 1, equals + 3);
+        const ShellWord value = cut_value(words[i], equals + 3);
         flag(current_name(name.substr(0, equals)), {words[i], value}, 0, 1, i < script_);
       } else {
         flag(current_name(name), words, i, i + 1, i < script_);
@@ -198,11 +204,7 @@ class FlagCollector {
     for (const ShellWord& word : words) {
       const std::string name = find_override(word.text);
       if (name.empty()) continue;
-      const std::size_t skip = word.text.find('=') + 1;
-      ShellWord value = word;
-      value.text = word.text.substr(skip);
-      value.at += skip;
-      value.width -= std::min(value.width - 1, skip);
+      const ShellWord value = cut_value(word, word.text.find('=') + 1);
       flag(name, {word, value}, 0, 1, false);
     }
   }
@@ -220,6 +222,17 @@ class FlagCollector {
   }
 
  private:
+  /// Returns the part of "--name=value" after the first `skip` characters. An empty one is that of
+  /// an option that the script takes and was not given.
+  static ShellWord cut_value(const ShellWord& word, std::size_t skip) {
+    ShellWord value = word;
+    value.text = word.text.substr(skip);
+    value.at += skip;
+    value.width -= std::min(value.width - 1, skip);
+    if (value.text.empty()) value.unknown = "an option of the script";
+    return value;
+  }
+
   /// Returns the index of the training script: flags before it are its launcher's. Returns 0 for a
   /// list of flags, and the number of words for a command that does not train.
   static std::size_t find_script(const std::vector<ShellWord>& words) {
@@ -363,7 +376,7 @@ void add_launch(MegatronFlags& flags, const ShellScript& script, const LocationI
   if (!nodes && !gpus && !world) flags.visible_gpus = count_visible_gpus(script);
   // torchrun's default is one node.
   const bool stated = std::any_of(flags.unknown.begin(), flags.unknown.end(), [](const auto& one) {
-    return one.flag == "nnodes" || one.flag == "nodes";
+    return one.flag == "nnodes" || one.flag == "nodes" || one.flag == "ntasks";
   });
   if (!nodes && gpus && !stated && !world && flags.map.find("nproc-per-node") != nullptr) {
     nodes = *gpus;
@@ -579,22 +592,26 @@ MegatronFlags read_overrides(std::string_view text, const ShellInput& input) {
   MegatronFlags flags, all;
   flags.map.kind = all.map.kind = YamlNode::Kind::map;
   const ShellScript script = read_shell(text, input);
+  const LocationIndex locations(text);
   FlagCollector collector(text, flags), everything(text, all);
   for (const ShellCommand& command : script.commands) {
     const auto overrides = std::count_if(
         command.words.begin(), command.words.end(),
         [](const ShellWord& word) { return !FlagCollector::find_override(word.text).empty(); });
     everything.add_overrides(command.words);
-    if (command.assigned || std::size_t(overrides) < kFewest) continue;
+    if (command.assigned || prints(command) || std::size_t(overrides) < kFewest) continue;
     if (!flags.map.entries.empty()) {
       ++flags.other_commands;
       continue;
     }
     collector.add(command.words);
     collector.add_overrides(command.words);
+    for (const ShellWord& word : command.words)
+      if (word.unknown.empty() && is_yaml_file(word.text) &&
+          word.text.find('=') == std::string::npos)
+        flags.config = locations.node(word.at, word.width, word.text);
   }
   if (flags.map.entries.empty()) flags = std::move(all);
-  const LocationIndex locations(text);
   add_launch(flags, script, locations);
   for (const std::size_t at : script.guesses) flags.guesses.push_back(locations.node(at, 1, ""));
   flags.cut = script.cut;

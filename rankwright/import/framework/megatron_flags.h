@@ -51,6 +51,7 @@ struct MegatronFlags {
   std::vector<std::string> of_launcher{};  // flags of other programs than the training script
   std::vector<YamlNode> guesses{};  // conditions of unknown value whose first branch was taken
   bool cut = false;                 // the script exceeds the limits and was read in part
+  YamlNode config{};                // the YAML file that a command with overrides names, if any
   bool recipe = false;  // keys of a recipe, whose defaults differ from those of the flags
 };
 

@@ -16,6 +16,8 @@ namespace {
 constexpr std::string_view kDeepspeedMarks[] = {"--zero-stage", "--zero_stage",
                                                 "--deepspeed_config", "--deepspeed-config",
                                                 "--pp-partition-method"};
+constexpr const char* kDeepspeedNames[] = {"zero-stage", "deepspeed", "deepspeed-config",
+                                           "pp-partition-method"};
 constexpr ForkFlag kDeepspeedFlags[] = {{"pad-vocab-size-to", "padded-vocab-size"},
                                         {"ds-sequence-parallel-size", "context-parallel-size"},
                                         {"moe-expert-parallel-size", "expert-model-parallel-size"},
@@ -47,6 +49,10 @@ constexpr ForkDefault kSlimeDefaults[] = {
 
 constexpr std::string_view kPrimusMarks[] = {"pre_trainer:", "post_trainer:", "sft_trainer:"};
 constexpr ForkDefault kPrimusDefaults[] = {{"bf16", "true"}, {"use-distributed-optimizer", "true"}};
+
+constexpr std::string_view kMindSpeedRlMarks[] = {"stage: ray_grpo", "stage: ray_dapo",
+                                                  "stage: ray_ppo"};
+constexpr ForkFlag kMindSpeedRlFlags[] = {{"num-npus", "world-size"}};
 
 constexpr std::string_view kPrimusScriptMarks[] = {"PRIMUS_EXP_NAME", "primus-cli"};
 
@@ -88,6 +94,12 @@ constexpr MegatronFork kForks[] = {
      .defaults = kPrimusDefaults,
      .yaml = true},
     {"Primus", kPrimusScriptMarks, {}, kPrimusDefaults},
+    {.name = "MindSpeed-RL",
+     .marks = kMindSpeedRlMarks,
+     .renamed = kMindSpeedRlFlags,
+     .defaults = {},
+     .yaml = true,
+     .responses = true},
     {"Pai-Megatron-Patch", kPaiMarks, kPaiFlags, {}},
     {.name = "MindSpeed",
      .marks = kMindspeedMarks,
@@ -161,8 +173,7 @@ void set_number(MegatronFlags& flags, const char* from, const char* flag, std::s
   flags.map.entries.push_back(std::move(entry));
 }
 
-/// MindSpeed states the number of shared experts, of dense layers before the others, and which
-/// layers are empty, so that stages have as many.
+/// MindSpeed states the number of shared experts, and of dense layers before the others.
 void set_counted_layers(MegatronFlags& flags) {
   const std::optional<i64> width = find_number(flags, "moe-ffn-hidden-size");
   const std::optional<i64> shared = find_number(flags, "n-shared-experts");
@@ -171,12 +182,8 @@ void set_counted_layers(MegatronFlags& flags) {
     set_number(flags, "n-shared-experts", "moe-shared-expert-intermediate-size",
                std::to_string(*both));
   std::optional<i64> layers = find_number(flags, "num-layers");
-  if (const YamlNode* const empty = flags.map.find("noop-layers"); empty != nullptr && layers) {
-    const i64 count = 1 + i64(std::count(empty->scalar.begin(), empty->scalar.end(), ','));
-    if (count < *layers)
-      set_number(flags, "noop-layers", "num-layers", std::to_string(*layers - count));
-    layers = find_number(flags, "num-layers");
-  }
+  if (const YamlNode* const empty = flags.map.find("noop-layers"); empty != nullptr && layers)
+    *layers -= 1 + i64(std::count(empty->scalar.begin(), empty->scalar.end(), ','));
   const std::optional<i64> dense = find_number(flags, "first-k-dense-replace");
   if (dense && layers && *dense < *layers && *layers <= model::kMaxLayers &&
       !has_flag(flags, "moe-layer-freq"))
@@ -184,19 +191,21 @@ void set_counted_layers(MegatronFlags& flags) {
                fmt::format("[0]*{}+[1]*{}", *dense, *layers - *dense));
 }
 
-/// slime may state the steps of a rollout instead of the batch of a step.
+/// slime may state the steps of a rollout instead of the batch of a step. MindSpeed-RL's batch of a
+/// step counts prompts, as that of its rollout does.
 void set_rollout_batch(MegatronFlags& flags) {
+  const std::optional<i64> mini = find_number(flags, "mini-batch-size");
+  const std::optional<i64> step =
+      product({mini.value_or(1), find_number(flags, "n-samples-per-prompt").value_or(1)});
+  if (mini && step)
+    return set_number(flags, "mini-batch-size", "global-batch-size", std::to_string(*step));
   const std::optional<i64> steps = find_number(flags, "num-steps-per-rollout");
   const std::optional<i64> prompts = find_number(flags, "rollout-batch-size");
   if (!steps || !prompts || has_flag(flags, "global-batch-size")) return;
   const std::optional<i64> all =
       product({*prompts, find_number(flags, "n-samples-per-prompt").value_or(1)});
   if (!all || *all < *steps) return;
-  const YamlNode& place = *flags.map.find("num-steps-per-rollout");
-  YamlEntry entry{place, place};
-  entry.key.scalar = "global-batch-size";
-  entry.value.scalar = std::to_string(*all / *steps);
-  flags.map.entries.push_back(std::move(entry));
+  set_number(flags, "num-steps-per-rollout", "global-batch-size", std::to_string(*all / *steps));
 }
 
 /// Reads what is trained: slime's responses, and the methods of ms-swift. The weights of slime's
@@ -252,7 +261,11 @@ void read_fork_model(ForeignReading& r) {
     const YamlNode* const name = find_path(r.root, "model");
     const std::optional<model::Model> named =
         name == nullptr ? std::nullopt : find_hub_model(name->scalar);
-    if (named && restates(*r.draft.model, *named)) r.draft.model = named;
+    if (!named || !restates(*r.draft.model, *named)) return;
+    r.draft.model = named;
+    std::erase_if(r.fields.findings(), [](const Diagnostic& found) {  // the model states it
+      return found.detail.starts_with("vocabulary size");
+    });
     return;
   }
   for (const char* const path : kModelNames)
@@ -309,9 +322,12 @@ void read_deepspeed_file(ForeignReading& r, PlanFile& plan) {
 
 }  // namespace
 
-const MegatronFork* find_megatron_fork(std::string_view file, std::string_view text) {
+const MegatronFork* find_megatron_fork(std::string_view file, std::string_view text,
+                                       const MegatronFlags& flags) {
+  const bool deepspeed = std::any_of(std::begin(kDeepspeedNames), std::end(kDeepspeedNames),
+                                     [&](const char* name) { return has_flag(flags, name); });
   for (const MegatronFork& fork : kForks) {
-    if (fork.yaml != is_yaml_file(file)) continue;
+    if (fork.yaml != is_yaml_file(file) || (fork.deepspeed && !deepspeed)) continue;
     if (std::any_of(fork.marks.begin(), fork.marks.end(), [&](std::string_view mark) {
           return text.find(mark) != std::string_view::npos;
         }))
@@ -360,6 +376,7 @@ void finish_fork(const MegatronFork& fork, ForeignReading& r, PlanFile& plan) {
   if (fork.deepspeed) read_deepspeed_file(r, plan);
   // The optimizer of bf16 without ZeRO shards its states over the data ranks
   // (deepspeed/runtime/bf16_optimizer.py).
+  if (fork.responses) pad_sequence(r.draft);
   if (fork.deepspeed && r.draft.zero == 0 && r.draft.param_dtype == plan::Dtype::bf16)
     r.draft.zero = 1;
   const YamlNode* const packed = find_path(r.root, "use-dynamic-batch-size");

@@ -37,8 +37,10 @@ struct MegatronFork {
   bool counts_layers = false;  // states dense layers, empty layers and shared experts by number
 };
 
-/// Returns the fork whose file this is; nullptr for Megatron-LM itself.
-const MegatronFork* find_megatron_fork(std::string_view file, std::string_view text);
+/// Returns the fork whose file this is; nullptr for Megatron-LM itself. `flags` are those of its
+/// command, which need not use all that the text has.
+const MegatronFork* find_megatron_fork(std::string_view file, std::string_view text,
+                                       const MegatronFlags& flags);
 
 /// Renames the fork's flags and sets its defaults.
 void apply_fork(const MegatronFork& fork, MegatronFlags& flags);

@@ -388,5 +388,58 @@ TEST(PaiMegatron, SharedExpertHasItsOwnName) {
   EXPECT_EQ(plan.draft.model->runs[0].layer.ffn.shared_width, 5632);
 }
 
+// Empty layers fill up stages, and experts are whole on the ranks of both groups.
+TEST(MindSpeed, ReadsEmptyLayers_AndExpertsOverTensorGroups) {
+  const PlanFile plan = read(
+      "torchrun --nnodes 2 --nproc_per_node 8 pretrain_gpt.py --num-layers 8 --hidden-size 1024 "
+      "--num-attention-heads 16 --seq-length 4096 --max-position-embeddings 4096 "
+      "--micro-batch-size 1 --global-batch-size 64 --bf16 --num-experts 16 "
+      "--moe-router-topk 2 --moe-ffn-hidden-size 512 --tensor-model-parallel-size 2 "
+      "--pipeline-model-parallel-size 4 --expert-model-parallel-size 2 --moe-tp-extend-ep "
+      "--noop-layers 0,7 --swap-optimizer --tokenizer-type Llama2Tokenizer "
+      "--context-parallel-algo ulysses_cp_algo\n",
+      "run.sh");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.draft.stage_layers, Optional(std::vector<i64>{1, 2, 2, 1}));
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->layers(), 6);
+  EXPECT_THAT(plan.draft.ep, Optional(4));
+  EXPECT_THAT(plan.draft.etp, Optional(1));
+  EXPECT_THAT(plan.draft.offload_optimizer, Optional(1.0));
+  EXPECT_THAT(plan.draft.cp_comm, Optional(plan::CpComm::a2a));
+}
+
+// The actor has ranks of its own, and batches count prompts.
+TEST(MindSpeedRl, ReadsTheActor) {
+  const PlanFile plan = read(
+      "megatron_training:\n  model: qwen25_7b\n  bf16: true\n  global_batch_size: 64\n"
+      "  seq_length: 4096\n  stage: ray_grpo\n  use_distributed_optimizer: true\n"
+      "actor_config:\n  model: qwen25_7b\n  micro_batch_size: 1\n"
+      "  tensor_model_parallel_size: 4\n  pipeline_model_parallel_size: 2\n"
+      "critic_config:\n  tensor_model_parallel_size: 8\n"
+      "rl_config:\n  mini_batch_size: 32\n  n_samples_per_prompt: 8\n"
+      "  actor_resource:\n    num_npus: 16\n  critic_resource:\n    num_npus: 8\n",
+      "grpo.yaml");
+  EXPECT_FALSE(has_errors(plan.findings));
+  const plan::TrainingConfig config = resolve(plan.draft);
+  EXPECT_EQ(config.model.name, "qwen2.5-7b");
+  EXPECT_EQ(config.world, 16);
+  EXPECT_EQ(config.plan.tp, 4);
+  EXPECT_EQ(config.plan.dp, 2);
+  EXPECT_EQ(config.job.global_batch, 256);
+  EXPECT_THAT(plan.draft.method, Optional(plan::Method::grpo));
+}
+
+TEST(MegatronDeepSpeed, FlagsThatAreNotPassed_DoNotMatter) {
+  const PlanFile plan = read(
+      "DS=false\nARGS=\"--tensor-model-parallel-size 2 --pipeline-model-parallel-size 2\"\n"
+      "DS_ARGS=\"--deepspeed --deepspeed_config ds.json --zero-stage 0\"\n"
+      "if [ $DS = true ]; then\n ARGS=\"$ARGS $DS_ARGS\"\nfi\n"
+      "torchrun --nproc_per_node 8 pretrain_gpt.py " +
+          kShapes + "$ARGS\n",
+      "a.sh");
+  EXPECT_FALSE(plan.draft.target.has_value());
+}
+
 }  // namespace megatron_forks_test
 }  // namespace rankwright::importer

@@ -18,6 +18,7 @@ constexpr std::string_view kFlags[] = {"num-layers",
                                        "ffn-hidden-size",
                                        "num-attention-heads",
                                        "group-query-attention",
+                                       "attention-head-type",
                                        "num-query-groups",
                                        "num-key-value-heads",
                                        "kv-channels",
@@ -373,6 +374,7 @@ void read_megatron_model(ForeignReading& r) {
   s.hidden = read_size(r, "hidden-size", 0);
   s.heads = read_size(r, "num-attention-heads", 0);
   if (s.layers == 0 || s.hidden == 0 || s.heads == 0) return;
+  s.layers = std::max<i64>(1, s.layers - i64(read_noop_layers(r).size()));
   // The decoder of examples/multimodal is the language model, which the other flags describe.
   const bool vision = is_on(r, "disable-vision-class-token");
   if (vision && find_path(r.root, "decoder-seq-length") != nullptr)
@@ -389,7 +391,8 @@ void read_megatron_model(ForeignReading& r) {
   s.ffn = read_size(r, "ffn-hidden-size", usual_ffn);
   s.kv_heads = is_on(r, "group-query-attention")
                    ? read_size(r, "num-query-groups", 1)
-                   : read_size(r, "num-key-value-heads", s.heads);  // Megatron-DeepSpeed
+                   : read_size(r, "num-key-value-heads", s.heads);         // Megatron-DeepSpeed
+  if (get_word(r, "attention-head-type") == "multiquery") s.kv_heads = 1;  // BigCode's
   s.head_dim = read_size(r, "kv-channels", 0);
   s.mtp_layers = read_size(r, "mtp-num-layers", 0);
   read_experts(r, s);

@@ -26,6 +26,10 @@ void read_megatron_stages(ForeignReading& reading);
 /// `layers`.
 std::optional<std::vector<bool>> parse_layer_pattern(std::string_view text, i64 layers);
 
+/// Returns the numbers of MindSpeed's empty layers ("0,31"), which --num-layers counts. They fill
+/// up stages with fewer layers.
+std::vector<i64> read_noop_layers(ForeignReading& reading);
+
 /// Returns whether a switch is on.
 bool is_on(const ForeignReading& reading, std::string_view flag);
 

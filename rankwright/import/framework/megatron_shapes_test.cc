@@ -74,5 +74,13 @@ TEST(MegatronShapes, FindingsAboutTheVocabulary_PointAtIt) {
   EXPECT_EQ(read("").where("model.vocab").line, 1);  // nothing states it: the shapes
 }
 
+// BigCode's multi-query attention has one head of keys and values.
+TEST(MegatronShapes, MultiQueryAttention_IsRead) {
+  const PlanFile plan = read("--vocab-size 50304 --attention-head-type multiquery");
+  ASSERT_TRUE(plan.draft.model);
+  EXPECT_EQ(plan.draft.model->layer(0).attention.kv_heads, 1);
+  EXPECT_THAT(plan.findings, Each(Field(&Diagnostic::code, Ne("RW0618"))));
+}
+
 }  // namespace megatron_shapes_test
 }  // namespace rankwright::importer

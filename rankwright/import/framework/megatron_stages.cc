@@ -1,6 +1,8 @@
 #include <algorithm>
 
+#include "rankwright/base/quantity.h"
 #include "rankwright/import/framework/megatron_model.h"
+#include "rankwright/import/syntax/lines.h"
 
 namespace rankwright::importer {
 namespace {
@@ -47,6 +49,17 @@ void read_layout(ForeignReading& r, const YamlNode& node, i64 pp) {
 
 }  // namespace
 
+std::vector<i64> read_noop_layers(ForeignReading& r) {
+  std::vector<i64> layers;
+  const YamlNode* const node = find_path(r.root, "noop-layers");
+  if (node == nullptr) return layers;
+  for (const std::string_view part : split_at_commas(node->scalar))
+    for (const TextWord& word : split_words(part))
+      if (const Result<i64> n = parse_count(word.text, 0); n && layers.size() < model::kMaxLayers)
+        layers.push_back(*n);
+  return layers;
+}
+
 void read_megatron_stages(ForeignReading& r) {
   LayoutSplit s{.layers = read_whole_at(r, "num-layers", 1, model::kMaxLayers).value_or(0),
                 .pp = r.draft.pp.value_or(1)};
@@ -73,12 +86,19 @@ void read_megatron_stages(ForeignReading& r) {
     dropped = s.chunks * *each != on_rank;
   }
   if (s.chunks > 1) r.draft.virtual_stages = s.chunks;
-  const bool uneven = s.first || s.last || s.embedding || s.loss;
+  const std::vector<i64> empty = read_noop_layers(r);
+  const bool uneven = s.first || s.last || s.embedding || s.loss || !empty.empty();
   const std::optional<i64> count = product({s.pp, s.chunks});
   if (s.layers == 0 || s.pp == 1 || !(uneven || dropped) || !count || *count > plan::kMaxStages)
     return;
   r.draft.stage_layers =
       dropped ? std::vector<i64>(std::size_t(*count), *each) : split_into_stages(s);
+  if (!divides(*count, s.layers)) return;
+  for (const i64 layer : empty) {
+    if (layer >= s.layers) continue;
+    i64& stage = (*r.draft.stage_layers)[std::size_t(layer / (s.layers / *count))];
+    stage = std::max<i64>(0, stage - 1);
+  }
 }
 
 }  // namespace rankwright::importer

@@ -581,5 +581,15 @@ TEST(MegatronImport, GatedLayersOfT5_HaveAnotherName) {
   EXPECT_EQ(model("")->runs[0].layer.ffn.matrices, 2);
 }
 
+// Ranks that only a running job knows are not those of one node.
+TEST(MegatronImport, UnknownRanksOfMpi_AreOpen) {
+  const PlanFile plan = read(
+      "NNODES=$NHOSTS\nWORLD_SIZE=$((4*$NNODES))\n"
+      "mpirun -np $WORLD_SIZE -npernode 4 python pretrain_gpt.py " +
+      std::string(kShapes) + "--tensor-model-parallel-size 4 --pipeline-model-parallel-size 8\n");
+  EXPECT_FALSE(plan.draft.world.has_value());
+  EXPECT_FALSE(plan.draft.shape.has_value());
+}
+
 }  // namespace megatron_test
 }  // namespace rankwright::importer

@@ -72,9 +72,10 @@ constexpr RecipeKey kRecipeKeys[] = {
 };
 
 /// Maps that describe something else than the training of the model.
-constexpr std::string_view kOtherMaps[] = {"exp_manager", "nsys_profile", "tokenizer", "hydra",
-                                           "checkpoint",  "rollout",      "logger",    "profiling",
-                                           "test_ds",     "validation_ds"};
+constexpr std::string_view kOtherMaps[] = {
+    "exp_manager",   "nsys_profile",    "tokenizer",     "hydra",           "checkpoint",
+    "rollout",       "logger",          "profiling",     "test_ds",         "validation_ds",
+    "critic_config", "critic_resource", "reward_config", "reward_resource", "reference_resource"};
 
 class YamlFlagCollector {
  public:

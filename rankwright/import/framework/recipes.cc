@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
@@ -42,18 +43,6 @@ bool states_size(std::string_view name) {
   for (std::size_t i = 1; i < name.size(); ++i)
     if ((name[i] == 'b' || name[i] == 'm') && name[i - 1] >= '0' && name[i - 1] <= '9') return true;
   return false;
-}
-
-/// Copies a tree of another file: its findings point to the place that names the file.
-void move_to(YamlNode& node, const YamlNode& place) {
-  node.line = place.line;
-  node.column = place.column;
-  node.width = place.width;
-  for (YamlNode& item : node.items) move_to(item, place);
-  for (YamlEntry& entry : node.entries) {
-    move_to(entry.key, place);
-    move_to(entry.value, place);
-  }
 }
 
 /// Adds the entries of `base` that `root` does not have.
@@ -193,6 +182,18 @@ void add_lora_module(plan::LoraModules& modules, std::string_view name) {
   }
 }
 
+/// Adds the layers of the last group of a pattern: "layers.[0-9]+.mlp.(up|down)_proj".
+void add_lora_pattern(plan::LoraModules& modules, std::string_view pattern) {
+  const std::size_t open = pattern.rfind('('), close = pattern.find(')', open);
+  if (open == std::string_view::npos || close == std::string_view::npos) return;
+  const std::string_view rest = pattern.substr(close + 1);
+  const std::string_view suffix = rest.substr(0, rest.find_first_of("$)."));
+  std::string choices(pattern.substr(open + 1, close - open - 1));
+  std::replace(choices.begin(), choices.end(), '|', ',');
+  for (const std::string_view choice : split_at_commas(choices))
+    add_lora_module(modules, fmt::format("{}{}", choice, suffix));
+}
+
 /// Merges the file that `key` of a trainer of Primus names, of primus/configs/FOLDER/FRAMEWORK,
 /// under the trainer's overrides.
 void inherit_primus_file(YamlNode& trainer, std::string_view folder, std::string_view key,
@@ -272,6 +273,7 @@ void read_lora_targets(ForeignReading& r, const YamlNode& node) {
   for (const YamlNode& item : node.items) add_lora_module(modules, item.scalar);
   for (const std::string_view part : split_at_commas(node.scalar))
     for (const TextWord& word : split_words(part)) add_lora_module(modules, word.text);
+  add_lora_pattern(modules, node.scalar);
   if (node.items.empty() && node.scalar.empty()) return;
   if (modules != plan::kNoLoraModules)
     r.draft.lora_modules = modules;
@@ -336,7 +338,13 @@ void read_node_shape(ForeignReading& r, std::string_view nodes, std::string_view
                      std::optional<i64> usual_nodes, std::optional<i64> usual_gpus,
                      const MegatronFlags* flags, PlanFile* plan) {
   constexpr i64 kMaxGpus = 4096;  // per node
-  const auto concerns = [&](const auto& one) { return one.flag == nodes || one.flag == gpus; };
+  // Names of the launcher; dashes may have been replaced.
+  constexpr std::string_view kLauncher[] = {"nnodes", "ntasks", "nproc-per-node", "nproc_per_node"};
+  const auto concerns = [&](const auto& one) {
+    return one.flag == nodes || one.flag == gpus ||
+           (nodes == "nodes" &&
+            std::find(std::begin(kLauncher), std::end(kLauncher), one.flag) != std::end(kLauncher));
+  };
   if (flags != nullptr && std::any_of(flags->unknown.begin(), flags->unknown.end(), concerns))
     return;
   std::optional<i64> n = read_whole_at(r, nodes, 1, kMaxDegree);
@@ -376,6 +384,14 @@ void fill_packed_micro_batch(ForeignReading& r, i64 tokens, const YamlNode& node
                                          plural(micro, "sequence", "sequences"), count(tokens))});
 }
 
+void pad_sequence(Draft& draft) {
+  const i64 tp = draft.sequence_parallel == true ? draft.tp.value_or(1) : 1;
+  const i64 cp = draft.cp.value_or(1);
+  const i64 unit = cp > 1 ? cp * std::lcm(i64{2}, tp) : tp;  // kMaxContext * kMaxDegree at most
+  if (!draft.sequence || *draft.sequence > kMaxSequence - unit) return;
+  draft.sequence = (*draft.sequence + unit - 1) / unit * unit;
+}
+
 void resolve_references(YamlNode& root) {
   const YamlNode values = root;
   std::vector<std::string> place;
@@ -385,6 +401,30 @@ void resolve_references(YamlNode& root) {
 void inherit_defaults(YamlNode& root, const std::string& file, const FileReader& files,
                       Diagnostics& findings) {
   inherit(root, file, files, findings, 0);
+}
+
+void move_to(YamlNode& node, const YamlNode& place) {
+  node.line = place.line;
+  node.column = place.column;
+  node.width = place.width;
+  for (YamlNode& item : node.items) move_to(item, place);
+  for (YamlEntry& entry : node.entries) {
+    move_to(entry.key, place);
+    move_to(entry.value, place);
+  }
+}
+
+bool inherit_file(YamlNode& root, const YamlNode& named, const std::string& file,
+                  const FileReader& files) {
+  const YamlNode place = named;  // it may be in `root`
+  const Result<std::string> text = read_named_file(files, file, place.scalar);
+  Diagnostics ignored;
+  Result<YamlNode> base =
+      text ? read_python_yaml(*text, place.scalar, ignored) : Result<YamlNode>(fail(text.error()));
+  if (!base) return false;
+  move_to(*base, place);
+  merge_under(root, *base);
+  return true;
 }
 
 void inherit_primus_model(YamlNode& root, const std::string& file, const FileReader& files) {

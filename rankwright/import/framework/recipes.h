@@ -96,6 +96,10 @@ void read_node_shape(ForeignReading& r, std::string_view nodes, std::string_view
 /// fit and divide the batch of a data rank, at least 1. Leaves it open, and reports it at `node`.
 void fill_packed_micro_batch(ForeignReading& r, i64 tokens, const YamlNode& node, PlanFile& plan);
 
+/// Rounds the sequence up to a multiple of what context and sequence parallelism divide it into, as
+/// trainers do that pad their batches.
+void pad_sequence(Draft& draft);
+
 /// Replaces references ("${a.b}") by the values that they name. Others are left as they are.
 void resolve_references(YamlNode& root);
 
@@ -103,6 +107,14 @@ void resolve_references(YamlNode& root);
 /// that cannot be read is reported.
 void inherit_defaults(YamlNode& root, const std::string& file, const FileReader& files,
                       Diagnostics& findings);
+
+/// Moves a tree of another file to the place that names the file.
+void move_to(YamlNode& node, const YamlNode& place);
+
+/// Merges the settings of the YAML file that `named` names, from the place of `file`, under those
+/// of `root`. Returns false if it cannot be read.
+bool inherit_file(YamlNode& root, const YamlNode& named, const std::string& file,
+                  const FileReader& files);
 
 /// Merges the file of the model that a config of Primus names, and the files that it extends, under
 /// the overrides of the config. Primus has them in primus/configs/models/FRAMEWORK; a folder above

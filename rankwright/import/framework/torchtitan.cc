@@ -351,7 +351,23 @@ void read_pipeline(ForeignReading& r) {
   read_cells(r);
 }
 
-/// Until the end of 2024, degrees were among the settings of training and of experiments.
+/// Reads a YAML config of Primus, which has torchtitan's tables under its own.
+void read_primus_torchtitan(PlanFile& plan, const FileReader& files) {
+  Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
+  if (!root) return plan.findings.push_back(root.error());
+  inherit_primus_model(*root, plan.name, files);
+  const YamlNode* const overrides = find_path(*root, "modules.pre_trainer.overrides");
+  if (overrides == nullptr || overrides->kind != YamlNode::Kind::map) return;
+  read_torchtitan_tree(plan, move_renamed_keys(*overrides), files, nullptr);
+  const YamlNode* const model = find_path(*root, "modules.pre_trainer.model");
+  if (model == nullptr || plan.draft.model) return;
+  FieldReader fields(plan.name, plan.findings);
+  ForeignReading reading{fields, plan.draft, *root, files};
+  fields.under("model", *model, [&] { read_named_model(reading, *model); });
+}
+
+}  // namespace
+
 YamlNode move_renamed_keys(const YamlNode& root) {
   constexpr std::pair<std::string_view, std::string_view> kMoved[] = {
       {"training", "data_parallel_replicate_degree"},
@@ -392,22 +408,7 @@ YamlNode move_renamed_keys(const YamlNode& root) {
   return moved;
 }
 
-/// Reads a YAML config of Primus, which has torchtitan's tables under its own.
-void read_primus_torchtitan(PlanFile& plan, const FileReader& files) {
-  Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
-  if (!root) return plan.findings.push_back(root.error());
-  inherit_primus_model(*root, plan.name, files);
-  const YamlNode* const overrides = find_path(*root, "modules.pre_trainer.overrides");
-  if (overrides == nullptr || overrides->kind != YamlNode::Kind::map) return;
-  read_torchtitan_tree(plan, move_renamed_keys(*overrides), files, nullptr);
-  const YamlNode* const model = find_path(*root, "modules.pre_trainer.model");
-  if (model == nullptr || plan.draft.model) return;
-  FieldReader fields(plan.name, plan.findings);
-  ForeignReading reading{fields, plan.draft, *root, files};
-  fields.under("model", *model, [&] { read_named_model(reading, *model); });
-}
-
-}  // namespace
+std::span<const ForeignKey> torchtitan_keys() { return kTorchtitanKeys; }
 
 bool claims_torchtitan(std::string_view file, std::string_view text) {
   if (is_yaml_file(file))

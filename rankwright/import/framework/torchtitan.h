@@ -6,6 +6,12 @@
 
 namespace rankwright::importer {
 
+/// Returns the tree with today's names. Until the end of 2024, degrees were among the settings of
+/// training and of experiments.
+YamlNode move_renamed_keys(const YamlNode& root);
+
+std::span<const ForeignKey> torchtitan_keys();
+
 /// Reads the tree into `plan`. `known` are the keys that do not matter; null: unknown keys are not
 /// reported.
 void read_torchtitan_tree(PlanFile& plan, const YamlNode& tree, const FileReader& files,

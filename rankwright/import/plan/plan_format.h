@@ -60,6 +60,8 @@ std::string spell_deepspeed(const Edit& edit);
 Diagnostics check_resolved_deepspeed(const PlanFile& plan, const plan::TrainingConfig& config);
 bool claims_torchtitan(std::string_view file, std::string_view text);
 void read_torchtitan(PlanFile& plan, const FileReader& files);
+bool claims_torchtitan_script(std::string_view file, std::string_view text);
+void read_torchtitan_script(PlanFile& plan, const FileReader& files);
 std::string spell_torchtitan(const Edit& edit);
 Diagnostics check_resolved_torchtitan(const PlanFile& plan, const plan::TrainingConfig& config);
 bool claims_accelerate(std::string_view file, std::string_view text);

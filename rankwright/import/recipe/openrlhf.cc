@@ -144,10 +144,8 @@ void read_openrlhf_method(ForeignReading& r, std::string_view text) {
     d.method = plan::Method::grpo;
     d.ref_model = shares_reference(r);
   }
-  if (text.find("train_kto") != std::string_view::npos) {  // counts sequences, not pairs
-    d.method = plan::Method::dpo;
-    d.ref_model = true;
-  }
+  // It counts sequences, not pairs.
+  if (text.find("train_kto") != std::string_view::npos) d.ref_model = true;
   report_program(r, text);
   if (text.find("train_dpo") == std::string_view::npos) return;
   d.method = plan::Method::dpo;
@@ -173,6 +171,7 @@ void fill_openrlhf(ForeignReading& r, PlanFile& plan) {
   if (!d.sequence && (prompt || answer)) d.sequence = prompt.value_or(1024) + answer.value_or(1024);
   if (d.cp > 1) d.cp_comm = plan::CpComm::p2p;
   d.sequence_parallel = false;
+  pad_sequence(d);
   d.order = mesh::kDefaultOrder;
   d.framework = find_software(rules::Target::deepspeed);
   for (const char* const path : {"use-dynamic-batch", "train.dynamic-batch-enable"})

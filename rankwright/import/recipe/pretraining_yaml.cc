@@ -1,5 +1,5 @@
 // Reads the YAML configs of GPT-NeoX, llm-foundry and MaxText, which state a model's shapes, the
-// batch, and how states are sharded.
+// batch, and how states are sharded. Launch scripts of MaxText override a config (`key=value`).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/base/quantity.h"
 #include "rankwright/import/framework/recipes.h"
+#include "rankwright/import/framework/script_report.h"
 #include "rankwright/import/plan/plan_format.h"
 
 namespace rankwright::importer {
@@ -350,9 +351,13 @@ constexpr ForeignKey kMaxtextKeys[] = {
     {"decoder_block", "model"},
     {"mlp_activations", "model"},
     {"logits_via_embedding", "model"},
+    {"global_parameter_scale", "model"},
+    {"nodes", "node_shape"},
+    {"gpus-per-node", "node_shape"},
     {"max_target_length", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
     {"per_device_batch_size", "job.global_batch"},
     {"gradient_accumulation_steps", "job.global_batch"},
+    {"num_pipeline_microbatches", "parallelism.micro_batch"},
     {"dtype", "job.param_dtype", read_trainer_dtype},
     {"grad_dtype", "job.grad_dtype"},
     {"weight_dtype", "job.master_dtype"},
@@ -367,6 +372,7 @@ constexpr ForeignKey kMaxtextKeys[] = {
     {"ici_expert_parallelism", "parallelism.ep_size"},
     {"ici_data_parallelism", "parallelism.dp_size"},
     {"ici_fsdp_parallelism", "parallelism.dp_size"},
+    {"ici_fsdp_transpose_parallelism", "parallelism.dp_size"},
     {"dcn_data_parallelism", "parallelism.shard_size"},
     {"dcn_fsdp_parallelism", "parallelism.dp_size"},
     {"dcn_tensor_parallelism", "parallelism.tp_size"},
@@ -399,6 +405,29 @@ void read_device_batch(ForeignReading& r) {
   const i64 devices = product({d.tp.value_or(1), d.cp.value_or(1), d.pp.value_or(1)}).value_or(1);
   d.accumulation = read_whole_at(r, "gradient_accumulation_steps", 1, plan::kMaxBatch).value_or(1);
   d.micro_batch = std::clamp<i64>(i64(std::llround(*each * double(devices))), 1, kMaxMicroBatch);
+  // A pipeline splits it into as many parts as it has stages, unless their number is stated.
+  const std::optional<i64> stated =
+      word_at(r, "num_pipeline_microbatches") == "-1"
+          ? std::nullopt
+          : read_whole_at(r, "num_pipeline_microbatches", 1, kMaxMicroBatch);
+  const i64 parts = stated.value_or(d.pp.value_or(1));
+  if (d.pp.value_or(1) == 1 || !divides(parts, *d.micro_batch)) return;
+  *d.micro_batch /= parts;
+  d.accumulation = std::min(*d.accumulation * parts, plan::kMaxBatch);
+}
+
+/// Doubles the shapes of a model that a power of two scales: heads and width of the MLP, then the
+/// embedding, then the layers, and so on (MaxText's get_individual_scales).
+void scale_shapes(ForeignReading& r) {
+  constexpr i64 kLargest = i64{1} << 16;
+  model::Shapes& s = r.shapes;
+  const i64 scale = read_whole_at(r, "global_parameter_scale", 1, kLargest).value_or(1);
+  int doublings = 0;
+  while (scale >> (doublings + 1) > 0) ++doublings;
+  const auto times = [](i64& value, int n) { value = std::min(value, kMaxCount >> n) << n; };
+  for (i64* const value : {&s.heads, &s.kv_heads, &s.ffn}) times(*value, (doublings + 2) / 3);
+  times(s.hidden, (doublings + 1) / 3);
+  times(s.layers, doublings / 3);
 }
 
 /// Gradients, and moments unless they have a format of their own, are those of the weights, which
@@ -426,12 +455,16 @@ void fill_maxtext(ForeignReading& r) {
   if (const YamlNode* const node = find_path(r.root, "ici_expert_parallelism");
       node != nullptr && node->scalar == "-1")
     report_left_out(r, *node, "the axis of experts takes all devices that are left: pass --ep");
-  const std::optional<i64> data = read_axis(r, "data"), shards = read_axis(r, "fsdp");
+  const std::optional<i64> data = read_axis(r, "data"), transposed = read_axis(r, "fsdp_transpose");
+  std::optional<i64> shards = read_axis(r, "fsdp");
+  if (shards && transposed) shards = std::min(*shards * *transposed, kMaxDegree);
   const bool stated = find_path(r.root, "ici_fsdp_parallelism") != nullptr &&
                       find_path(r.root, "dcn_data_parallelism") != nullptr;
   if (stated && data && shards && *data * *shards <= kMaxDegree)
     d.dp = *data * *shards * ep.value_or(1);
-  d.zero = stated && shards == 1 ? 0 : 3;
+  // The weights of layers without experts are also sharded over the axis of experts.
+  d.zero = stated && shards == 1 && ep.value_or(1) == 1 ? 0 : 3;
+  if (d.zero == 3 && data > 1) d.replicas = data;
   const std::string name = word_at(r, "model_name");
   if (const std::optional<model::Model> known = find_hub_model(name); known && !name.empty())
     d.model = *known;
@@ -439,6 +472,7 @@ void fill_maxtext(ForeignReading& r) {
     model::Shapes& s = r.shapes;
     if (s.kv_heads == 0) s.kv_heads = s.heads;
     if (s.vocab == 0) s.vocab = 32000;
+    scale_shapes(r);
     s.tied = is_on_at_path(r, "logits_via_embedding");
     // One of its layers is a local and a global one of Gemma 2.
     if (word_at(r, "decoder_block") == "gemma2" && s.layers <= model::kMaxLayers) s.layers *= 2;
@@ -471,14 +505,53 @@ void fill_maxtext(ForeignReading& r) {
 std::optional<i64> count_stated_devices(ForeignReading& r) {
   std::optional<i64> devices = 1;
   for (const char* const level : {"ici", "dcn"})
-    for (const char* const axis :
-         {"data", "fsdp", "tensor", "tensor_sequence", "pipeline", "context", "expert"}) {
+    for (const char* const axis : {"data", "fsdp", "fsdp_transpose", "tensor", "tensor_sequence",
+                                   "pipeline", "context", "expert"}) {
       const std::string path = fmt::format("{}_{}_parallelism", level, axis);
       if (word_at(r, path) == "-1") continue;
       devices = product({*devices, read_whole_at(r, path, 1, kMaxDegree).value_or(1)});
       if (!devices || *devices > cluster::kMaxDevices) return std::nullopt;
     }
   return devices;
+}
+
+void read_maxtext_tree(ForeignReading& reading, PlanFile& plan) {
+  read_foreign(reading, kMaxtextKeys, plan);
+  fill_maxtext(reading);
+  if (const std::optional<i64> devices = count_stated_devices(reading); devices > 1)
+    plan.usual_world = devices;
+  plan.ignored_keys.clear();  // data, checkpoints and logging
+}
+
+/// Reads the overrides of a launch script, above the config that it names and the one below that.
+void read_maxtext_script(PlanFile& plan, const FileReader& files) {
+  ShellInput input = with_usual_folders(plan.variables);
+  input.file = plan.name;
+  input.files = files;
+  MegatronFlags flags = read_overrides(plan.text, input);
+  forget_usual_folders(flags);
+  if (inherit_file(flags.map, flags.config, plan.name, files))
+    if (const YamlNode* const base = flags.map.find("base_config")) {
+      YamlNode below = *base;
+      below.scalar = beside(flags.config.scalar, base->scalar);
+      inherit_file(flags.map, below, plan.name, files);
+    }
+  // Values that only the running script knows are not those of the config below.
+  for (const MegatronFlags::Unknown& one : flags.unknown) {
+    const auto named = [&](const YamlEntry& entry) { return entry.key.scalar == one.flag; };
+    std::erase_if(flags.map.entries, named);
+    if (one.flag != "model_name") continue;
+    YamlEntry unknown{one.place, one.place};
+    unknown.key.scalar = one.flag;
+    unknown.value.scalar = "unknown";
+    flags.map.entries.push_back(std::move(unknown));
+  }
+  FieldReader fields(plan.name, plan.findings);
+  ForeignReading reading{fields, plan.draft, flags.map, files};
+  read_maxtext_tree(reading, plan);
+  read_node_shape(reading, "nodes", "gpus-per-node", 1, std::nullopt, &flags, &plan);
+  report_script_values(reading, flags, kMaxtextKeys, plan);
+  plan.keys = fields.keys();
 }
 
 bool has_any(std::string_view text, std::initializer_list<std::string_view> marks) {
@@ -515,7 +588,7 @@ void read_gpt_neox(PlanFile& plan, const FileReader& files) {
 bool claims_llm_foundry(std::string_view file, std::string_view text) {
   return is_yaml_file(file) &&
          has_any(text, {"device_train_microbatch_size:", "global_train_batch_size:"}) &&
-         has_any(text, {"max_duration:", "fsdp_config:", "train_loader:"});
+         has_any(text, {"max_seq_len:", "fsdp_config:", "train_loader:"});
 }
 
 void read_llm_foundry(PlanFile& plan, const FileReader& files) {
@@ -532,6 +605,10 @@ void read_llm_foundry(PlanFile& plan, const FileReader& files) {
 }
 
 bool claims_maxtext(std::string_view file, std::string_view text) {
+  if (is_script_file(file))
+    return has_any(text, {"MaxText", "maxtext"}) && has_any(text, {"train.py", ".train "}) &&
+           has_any(text, {"per_device_batch_size=", "ici_fsdp_parallelism=",
+                          "ici_tensor_parallelism=", "max_target_length="});
   return is_yaml_file(file) &&
          has_any(text, {"ici_fsdp_parallelism:", "per_device_batch_size:", "base_emb_dim:"}) &&
          has_any(text, {"max_target_length:", "base_num_decoder_layers:", "base_config:",
@@ -539,6 +616,7 @@ bool claims_maxtext(std::string_view file, std::string_view text) {
 }
 
 void read_maxtext(PlanFile& plan, const FileReader& files) {
+  if (is_script_file(plan.name)) return read_maxtext_script(plan, files);
   const Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
   if (!root) return plan.findings.push_back(root.error());
   // Primus has the settings under its own.
@@ -547,11 +625,7 @@ void read_maxtext(PlanFile& plan, const FileReader& files) {
   ForeignReading reading{fields, plan.draft, inner == nullptr ? *root : *inner, files};
   if (const YamlNode* const model = find_path(*root, "modules.pre_trainer.model"))
     fields.under("model", *model, [&] { read_named_model(reading, *model); });
-  read_foreign(reading, kMaxtextKeys, plan);
-  fill_maxtext(reading);
-  if (const std::optional<i64> devices = count_stated_devices(reading); devices > 1)
-    plan.usual_world = devices;
-  plan.ignored_keys.clear();  // data, checkpoints and logging
+  read_maxtext_tree(reading, plan);
   plan.keys = fields.keys();
 }
 

@@ -26,6 +26,18 @@ constexpr TrainerDefault kFactoryDefaults[] = {
     {"finetuning_type", "lora", {"finetuning_type"}},
     {"per_device_train_batch_size", "8", {"per_device_train_batch_size"}},
 };
+constexpr TrainerDefault kQloraDefaults[] = {
+    {"use_lora", "true", {"full_finetune", "use_lora"}},
+    {"bits", "4", {"full_finetune", "bits"}},
+    {"lora_r", "64", {"lora_r"}},
+    {"lora_target_modules", "all", {"lora_target_modules"}},
+    {"source_max_len", "1024", {"source_max_len"}},
+    {"target_max_len", "256", {"target_max_len"}},
+    {"per_device_train_batch_size", "1", {"per_device_train_batch_size"}},
+    {"gradient_accumulation_steps", "16", {"gradient_accumulation_steps"}},
+    {"gradient_checkpointing", "true", {"gradient_checkpointing"}},
+    {"optim", "paged_adamw_32bit", {"optim"}},
+};
 constexpr TrainerDefault kTrainerDefaults[] = {
     {"per_device_train_batch_size", "8", {"per_device_train_batch_size"}},
 };
@@ -43,6 +55,8 @@ constexpr TrainerTool kTools[] = {
     {"llm_sft.py", kTunerDefaults, true},
     {"llamafactory-cli", kFactoryDefaults},
     {"train_bash.py", kFactoryDefaults},
+    {" qlora.py", kQloraDefaults},
+    {"/qlora.py", kQloraDefaults},
     {"", kTrainerDefaults},
 };
 

@@ -298,6 +298,7 @@ void read_verl(PlanFile& plan, const FileReader& files) {
     read_node_shape(reading, "nodes", "gpus-per-node", 1, std::nullopt, &flags, &plan);
   fill_engine(reading);
   read_verl_batch(reading, flags, plan);
+  pad_sequence(plan.draft);
   read_verl_method(reading);
   if (is_on_at(flags.map, "actor_rollout_ref.rollout.name"))
     report_left_out(reading, *find_path(flags.map, "actor_rollout_ref.rollout.name"),

@@ -180,7 +180,11 @@ void Expander::expand_word(WordBuilder& out, bool split) {
     }
     if (c == '`') {
       const std::size_t close = text_.find('`', at_ + 1);
-      put_unknown(out, "a command's output", at());
+      if (starts("`pwd`"))
+        out.open.add('.', at());
+      else
+        put_unknown(out, "a command's output", at());
+      out.begun = true;
       charge(close == std::string_view::npos ? 1 : close - at_);
       at_ = close == std::string_view::npos ? at_ + 1 : close + 1;
       continue;
@@ -330,7 +334,7 @@ void Expander::put_variable(WordBuilder& out, const std::string& name, bool all,
 
 void Expander::expand_dollar(WordBuilder& out, bool split) {
   const std::size_t from = at();
-  if (starts("$((") && expand_arithmetic(out)) return;
+  if ((starts("$((") || starts("$[")) && expand_arithmetic(out)) return;
   if (starts("$(")) {
     std::size_t end = at_ + 2;
     for (int depth = 1; depth > 0 && end < text_.size(); ++end)
@@ -341,7 +345,8 @@ void Expander::expand_dollar(WordBuilder& out, bool split) {
     if (command.starts_with("expr ")) return expand_expr(out, end);
     at_ = end;
     // Files that the script sources are named relative to it; those of a sourced file are not.
-    const std::string folder = base_ == 0 ? find_script_folder(command) : std::string();
+    std::string folder = base_ == 0 ? find_script_folder(command) : std::string();
+    if (command == "pwd") folder = ".";
     if (folder.empty()) return put_unknown(out, "a command's output", from);
     for (const char c : folder) out.open.add(c, from);
     out.begun = true;
@@ -457,16 +462,19 @@ void Expander::expand_expr(WordBuilder& out, std::size_t end) {
   put_unknown(out, "a command's output", from);
 }
 
+/// Evaluates `$((8 / N))`, or `$[8 / N]`, its older form.
 bool Expander::expand_arithmetic(WordBuilder& out) {
   const std::size_t before = at_, from = at();
-  skip(3);
+  const bool bracket = starts("$[");
+  skip(bracket ? 2 : 3);
   Text body;
   int parentheses = 0;
-  if (!expand_until(body, ')', parentheses) || peek() != ')') {
+  const bool closed = expand_until(body, bracket ? ']' : ')', parentheses);
+  if (!closed || (!bracket && peek() != ')')) {
     at_ = before;
     return false;
   }
-  skip(1);
+  if (!bracket) skip(1);
   put_arithmetic(out, body, from);
   return true;
 }

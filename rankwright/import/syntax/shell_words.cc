@@ -408,6 +408,12 @@ void ShellEvaluator::for_loop() {
   if (bare_word() != "in") return;
   words_.skip(2);
   words_.skip_blanks();
+  // The script has no arguments: a loop over them does not run.
+  const bool arguments = words_.starts("\"$@\"") || words_.starts("$@");
+  if (arguments && words_.find("@") == nullptr && !branches_.empty()) {
+    branches_.back().options = true;
+    take(Truth::no);
+  }
   WordBuilder first;
   words_.expand_word(first, true);
   name.end();
@@ -516,13 +522,28 @@ void ShellEvaluator::assign() {
   record(std::move(flags), true);
 }
 
+/// Returns whether the words have the form `key=value` of settings often enough: fewer may be
+/// variables of another program.
+bool has_settings(const std::vector<ShellWord>& words) {
+  constexpr std::ptrdiff_t kFewest = 3;
+  return std::count_if(words.begin(), words.end(), [](const ShellWord& word) {
+           const std::size_t name = word.text.find('=');
+           return name != std::string::npos && name > 0 && word.text[0] >= 'a' &&
+                  word.text[0] <= 'z' &&
+                  std::all_of(word.text.begin(), word.text.begin() + std::ptrdiff_t(name),
+                              shell::is_name);
+         }) >= kFewest;
+}
+
 void ShellEvaluator::record(std::vector<ShellWord> words, bool assigned) {
-  const bool flags = std::any_of(words.begin(), words.end(), [](const ShellWord& word) {
-    // An override of a config is a setting too: a.b=value
-    const std::size_t dot = word.text.find('.');
-    return word.text.starts_with("-") || (dot != std::string::npos && dot < word.text.find('=') &&
-                                          word.text.find('=') != std::string::npos);
-  });
+  const bool settings = !assigned && has_settings(words);
+  const bool flags = settings || std::any_of(words.begin(), words.end(), [](const ShellWord& word) {
+                       // An override of a config is a setting too: a.b=value
+                       const std::size_t dot = word.text.find('.');
+                       return word.text.starts_with("-") ||
+                              (dot != std::string::npos && dot < word.text.find('=') &&
+                               word.text.find('=') != std::string::npos);
+                     });
   recorded_ += words.size();
   effects_ += flags ? 1 : 0;
   if (flags && recorded_ <= kMaxWords) script_.commands.push_back({std::move(words), assigned});

@@ -35,6 +35,7 @@ TEST(ShellWords, ExpandVariables) {
             "run --a 4 --b 7 --c ?TP --d ?B");
   EXPECT_EQ(last_command("A=2;B=3\nrun --n $((A*B + ${B})) --m $(( ($A+1)**2 / 2 ))"),
             "run --n 9 --m 4");  // 2 x 3 + 3; 3^2 / 2
+  EXPECT_EQ(last_command("G=64\nN=2\nrun --n $[$G / (N * 4)] --m 3"), "run --n 8 --m 3");
   EXPECT_EQ(value_of("X=a\nY=${X:+b}\n", "Y"), "b");
   EXPECT_EQ(value_of("Y=${X:=5}\n", "X"), "5");
   EXPECT_TRUE(value_of("N=$(wc -l < hosts)\nM=$((N*8))\n", "M").starts_with("?"));
@@ -169,6 +170,9 @@ TEST(ShellWords, LoopOverArguments_IsNotRun) {
                          " esac\n shift\ndone\nrun --tp $TP\n"),
             "run --tp 2");
   EXPECT_EQ(last_command("for TP in 4 8; do\n run --tp $TP\ndone\n"), "run --tp 4");
+  EXPECT_EQ(last_command("TP=2\nfor arg in \"$@\"; do\n case $arg in\n --tp=*) TP=${arg#*=} ;;\n"
+                         " esac\ndone\nrun --tp $TP\n"),
+            "run --tp 2");
 }
 
 TEST(ShellWords, NestedDefaultsWithoutEnd_AreTriedOnce) {
@@ -238,6 +242,11 @@ TEST(ShellWords, FolderOfTheScript_IsKnown) {
   EXPECT_EQ(value_of("D=$(dirname \"$(dirname \"$0\")\")\n", "D"), "./..");
   EXPECT_TRUE(value_of("D=$(dirname $(which python))\n", "D").starts_with("?"));
   EXPECT_TRUE(value_of("D=$(cd $(dirname $0) && ls)\n", "D").starts_with("?"));
+}
+
+TEST(ShellWords, FolderOfTheCommand_IsThatOfTheScript) {
+  EXPECT_EQ(value_of("D=$(pwd)/models\n", "D"), "./models");
+  EXPECT_EQ(value_of("D=`pwd`/models\n", "D"), "./models");
 }
 
 TEST(ShellWords, BranchThatADefaultDecides_NamesItsVariable) {
