@@ -606,7 +606,8 @@ void read_llm_foundry(PlanFile& plan, const FileReader& files) {
 
 bool claims_maxtext(std::string_view file, std::string_view text) {
   if (is_script_file(file))
-    return has_any(text, {"MaxText", "maxtext"}) && has_any(text, {"train.py", ".train "}) &&
+    return has_any(text, {"MaxText", "maxtext"}) &&
+           has_any(text, {"train.py", ".train ", "\"train\""}) &&
            has_any(text, {"per_device_batch_size=", "ici_fsdp_parallelism=",
                           "ici_tensor_parallelism=", "max_target_length="});
   return is_yaml_file(file) &&

@@ -1035,6 +1035,16 @@ TEST(Maxtext, LaunchScriptsAreRead) {
   EXPECT_EQ(config.plan.recompute, plan::Recompute::selective);
 }
 
+// Many scripts have the name of the program in a variable.
+TEST(Maxtext, ScriptsWithANamedProgram_AreRead) {
+  const PlanFile plan = read(
+      "EXECUTABLE=\"train\"\npython3 -m MaxText.$EXECUTABLE a.yml model_name=llama3.1-405b "
+      "per_device_batch_size=1 max_target_length=8192 ici_fsdp_parallelism=8\n",
+      "128vm.sh");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_EQ(resolve(plan.draft).model.name, "llama-3.1-405b");
+}
+
 // A value that only the running script knows is not that of the config below.
 TEST(Maxtext, UnknownOverrides_AreOpen) {
   const FileReader files = [](const std::string&) -> Result<std::string> {
