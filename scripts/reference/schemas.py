@@ -104,6 +104,8 @@ def special(limits):
                 {"type": "string", "pattern": f"^{length}(, *{length})*$"},
             ]
         },
+        "job.images": whole(1, limits["kMaxImages"]),
+        "job.clips": whole(1, limits["kMaxImages"]),
         "job.expert_imbalance": {"type": "number", "minimum": 1, "maximum": 100},
         "job.expert_capacity": {"type": "number", "minimum": 0.01, "maximum": 100},
         "placement": {

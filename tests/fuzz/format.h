@@ -8,11 +8,13 @@
 
 namespace rankwright {
 
-inline int fuzz_format(std::string_view name, const std::uint8_t* data, std::size_t size) {
+/// Feeds a format a file of a name, which tells scripts and configs apart.
+inline int fuzz_format(std::string_view name, const std::uint8_t* data, std::size_t size,
+                       const std::string& path = "fuzz.txt") {
   const importer::PlanFormat& format = *importer::find_plan_format(name);
   const std::string text(as_text(data, size));
   format.claims("fuzz.json", text);
-  const importer::PlanFile file = read_plan_as(format, text, "fuzz.txt", importer::refuse_file);
+  const importer::PlanFile file = read_plan_as(format, text, path, importer::refuse_file);
   for (const Diagnostic& finding : file.findings) check_finding(finding);
   if (has_errors(file.findings)) return 0;
   const plan::TrainingConfig config = resolve(file.draft);

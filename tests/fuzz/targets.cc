@@ -15,6 +15,7 @@ int fuzz_lab_answers(const std::uint8_t* data, std::size_t size);
 int fuzz_layout(const std::uint8_t* data, std::size_t size);
 int fuzz_llm_foundry(const std::uint8_t* data, std::size_t size);
 int fuzz_maxtext(const std::uint8_t* data, std::size_t size);
+int fuzz_maxtext_script(const std::uint8_t* data, std::size_t size);
 int fuzz_megatron(const std::uint8_t* data, std::size_t size);
 int fuzz_megatron_yaml(const std::uint8_t* data, std::size_t size);
 int fuzz_nanotron(const std::uint8_t* data, std::size_t size);
@@ -31,6 +32,7 @@ int fuzz_schedule(const std::uint8_t* data, std::size_t size);
 int fuzz_slurm_topology(const std::uint8_t* data, std::size_t size);
 int fuzz_torchtitan(const std::uint8_t* data, std::size_t size);
 int fuzz_torchtitan_python(const std::uint8_t* data, std::size_t size);
+int fuzz_torchtitan_script(const std::uint8_t* data, std::size_t size);
 int fuzz_trainer_script(const std::uint8_t* data, std::size_t size);
 int fuzz_verl(const std::uint8_t* data, std::size_t size);
 int fuzz_worksheet(const std::uint8_t* data, std::size_t size);
@@ -55,6 +57,7 @@ constexpr FuzzTarget kTargets[] = {
     {"layout", fuzz_layout},
     {"llm_foundry", fuzz_llm_foundry},
     {"maxtext", fuzz_maxtext},
+    {"maxtext_script", fuzz_maxtext_script},
     {"megatron", fuzz_megatron},
     {"megatron_yaml", fuzz_megatron_yaml},
     {"nanotron", fuzz_nanotron},
@@ -71,6 +74,7 @@ constexpr FuzzTarget kTargets[] = {
     {"slurm_topology", fuzz_slurm_topology},
     {"torchtitan", fuzz_torchtitan},
     {"torchtitan_python", fuzz_torchtitan_python},
+    {"torchtitan_script", fuzz_torchtitan_script},
     {"trainer_script", fuzz_trainer_script},
     {"verl", fuzz_verl},
     {"worksheet", fuzz_worksheet},
