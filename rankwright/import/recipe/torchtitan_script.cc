@@ -1,5 +1,4 @@
-// Reads launch scripts of torchtitan: the TOML config that they name, and the flags that override
-// it
+// Reads launch scripts of torchtitan: the TOML config that they name, and the flags above it
 // (`--parallelism.tensor_parallel_degree 2`).
 #include <fmt/format.h>
 
