@@ -89,7 +89,7 @@ void add_defaults(MegatronFlags& flags, std::string_view text) {
   // FSDP with settings in a file that is not known.
   if (has_key(flags, "fsdp") && flags.map.find("fsdp") == nullptr)
     add_key(flags, "fsdp", "full_shard");
-  if (!has_key(flags, "gradient_accumulation_steps"))
+  if (!has_key(flags, "gradient_accumulation_steps") && !has_key(flags, "grad_accum_steps"))
     add_key(flags, "gradient_accumulation_steps", "1");
   if (!tool->one_dtype || has_key(flags, "bf16") || has_key(flags, "fp16")) return;
   for (const char* const key : {"torch_dtype", "dtype"})
