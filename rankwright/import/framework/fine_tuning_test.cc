@@ -680,6 +680,25 @@ TEST(TrainerScript, CommandsAfterTheTraining_AreNotRead) {
   }
 }
 
+TEST(TrainerScript, OverridesOfANamedConfig_AreRead) {
+  const FileReader files = [](const std::string& path) -> Result<std::string> {
+    if (path != "a.yaml") return refuse_file(path);
+    return "model_name_or_path: Qwen/Qwen2.5-7B\nfinetuning_type: full\ncutoff_len: 900\n"
+           "per_device_train_batch_size: 1\nbf16: true\n";
+  };
+  const Draft draft = read_script(
+                          "accelerate launch --num_processes 4 src/train.py a.yaml dataset=b "
+                          "per_device_train_batch_size=5 gradient_accumulation_steps=2\n"
+                          "python infer.py --model_name_or_path out --cutoff_len 7\n",
+                          files)
+                          .draft;
+  ASSERT_TRUE(draft.model.has_value());
+  EXPECT_EQ(draft.model->name, "qwen2.5-7b");
+  EXPECT_THAT(draft.micro_batch, Optional(5));
+  EXPECT_THAT(draft.accumulation, Optional(2));
+  EXPECT_THAT(draft.sequence, Optional(900));
+}
+
 TEST(TrainerScript, OtherNamesOfStepsAndLength_AreRead) {
   const Draft draft = read_script(
                           "torchrun --nproc_per_node 2 train.py --model_name_or_path "

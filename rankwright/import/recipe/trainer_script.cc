@@ -135,6 +135,20 @@ std::optional<NodeShape> count_visible_ranks(i64 gpus, std::string_view text) {
   return std::nullopt;
 }
 
+/// Adds the settings of a command that names a YAML file and overrides it, as LLaMA-Factory's
+/// parser does: `train.py run.yaml per_device_train_batch_size=4`.
+void add_overrides(MegatronFlags& flags, std::string_view text, const ShellInput& input) {
+  constexpr const char* kBatch = "per_device_train_batch_size";
+  if (has_key(flags, kBatch) || has_key(flags, "config")) return;
+  MegatronFlags overrides = read_overrides(text, input);
+  if (!has_key(overrides, kBatch) || overrides.config.scalar.empty()) return;
+  for (YamlEntry& entry : overrides.map.entries)
+    if (!has_key(flags, entry.key.scalar)) flags.map.entries.push_back(std::move(entry));
+  YamlEntry config{overrides.config, overrides.config};
+  config.key.scalar = "config";
+  flags.map.entries.push_back(std::move(config));
+}
+
 /// Merges the settings of the YAML file that `--config` names, as TRL's parser does, under those of
 /// the script.
 void inherit_config(MegatronFlags& flags, const std::string& file, const FileReader& files) {
@@ -186,6 +200,7 @@ void read_trainer_script(PlanFile& plan, const FileReader& files) {
   for (MegatronFlags::Unknown& one : flags.unknown) use_underscores(one.flag);
   for (MegatronFlags::Default& one : flags.defaults) use_underscores(one.flag);
   if (flags.map.entries.empty()) return;  // nothing is stated
+  add_overrides(flags, plan.text, input);
   inherit_config(flags, plan.name, files);
   add_defaults(flags, plan.text);
   FieldReader fields(plan.name, plan.findings);
