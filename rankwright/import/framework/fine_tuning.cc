@@ -709,10 +709,6 @@ void read_fine_tuning_tree(ForeignReading& reading, PlanFile& plan,
   read_trl_method(reading);
   finish_stage(reading);
   read_whole_batch(reading);
-  // The Trainer's default.
-  if (find_path(root, "per_device_train_batch_size") != nullptr && !draft.global_batch &&
-      !draft.accumulation && find_path(root, "gradient_accumulation_steps") == nullptr)
-    draft.accumulation = 1;
   finish_method(reading);
   if (draft.cp > 1 && !draft.cp_comm) draft.cp_comm = plan::CpComm::p2p;  // ring attention
   if (draft.cp_comm == plan::CpComm::a2a) pad_sequence(draft);
@@ -726,6 +722,10 @@ void read_fine_tuning(PlanFile& plan, const FileReader& files) {
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, *root, files};
   read_fine_tuning_tree(reading, plan);
+  // The Trainer's default.
+  if (find_path(*root, "per_device_train_batch_size") != nullptr && !plan.draft.global_batch &&
+      !plan.draft.accumulation && find_path(*root, "gradient_accumulation_steps") == nullptr)
+    plan.draft.accumulation = 1;
   plan.keys = fields.keys();
 }
 

@@ -728,6 +728,10 @@ TEST(FineTuning, BatchOfADeviceAlone_IsThatOfAStep) {
       "model_name_or_path: Qwen/Qwen2.5-7B\nbf16: true\nmax_length: 1024\n"
       "per_device_train_batch_size: 4\n";
   EXPECT_THAT(read(text).draft.accumulation, Optional(1));
+  const std::string script =
+      "swift sft --model a --per_device_train_batch_size 2 --gradient_accumulation_steps "
+      "$(count)\n";
+  EXPECT_EQ(read_script(script).draft.accumulation, std::nullopt);
   EXPECT_THAT(read(text + "gradient_accumulation_steps: 6\n").draft.accumulation, Optional(6));
 }
 

@@ -144,6 +144,8 @@ void add_overrides(MegatronFlags& flags, std::string_view text, const ShellInput
   if (!has_key(overrides, kBatch) || overrides.config.scalar.empty()) return;
   for (YamlEntry& entry : overrides.map.entries)
     if (!has_key(flags, entry.key.scalar)) flags.map.entries.push_back(std::move(entry));
+  for (MegatronFlags::Unknown& one : overrides.unknown)
+    if (!has_key(flags, one.flag)) flags.unknown.push_back(std::move(one));
   YamlEntry config{overrides.config, overrides.config};
   config.key.scalar = "config";
   flags.map.entries.push_back(std::move(config));
