@@ -879,6 +879,22 @@ TEST(GptNeox, PartitionedActivations_AreReported) {
               Contains(Field(&Diagnostic::code, "RW0601")));
 }
 
+TEST(Verl, SecondTrainedModel_IsReported) {
+  const auto reports = [](const std::string& more) {
+    const PlanFile plan = read(
+        "python3 -m verl.trainer.main_ppo actor_rollout_ref.model.path=Qwen/Qwen2.5-7B "
+        "actor_rollout_ref.actor.ppo_mini_batch_size=8 data.train_batch_size=8 "
+        "data.max_prompt_length=512 data.max_response_length=512 " +
+            more + "\n",
+        "a.sh");
+    return std::count_if(plan.findings.begin(), plan.findings.end(), [](const Diagnostic& found) {
+      return found.code == "RW0601" && found.detail.starts_with("coach");
+    });
+  };
+  EXPECT_EQ(reports("+coach.actor.ppo_mini_batch_size=4"), 1);
+  EXPECT_EQ(reports("+coach.reward=a"), 0);
+}
+
 TEST(GptNeox, LayersRecomputedAtOnce_AreReported) {
   const std::string text =
       "num_layers: 32\nhidden_size: 4096\nnum_attention_heads: 32\nseq_length: 2048\n"
