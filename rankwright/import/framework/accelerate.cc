@@ -250,6 +250,22 @@ void read_mesh(ForeignReading& r) {
   if (replicas > 1 && draft.zero > 0) draft.replicas = replicas;
 }
 
+/// Adds the prefix that settings of FSDP may leave out (accelerate/commands/launch.py).
+void add_fsdp_prefix(YamlNode& root) {
+  const KnownKeys& known = KnownKeys::find("accelerate");
+  for (YamlEntry& entry : root.entries) {
+    if (entry.key.scalar != "fsdp_config") continue;
+    for (YamlEntry& setting : entry.value.entries) {
+      const std::string name = "fsdp_" + setting.key.scalar;
+      const std::string path = "fsdp_config." + name;
+      const bool has_name =
+          setting.key.scalar.find("fsdp") != std::string::npos || entry.value.find(name) != nullptr;
+      if (!has_name && (has_row(kAccelerateKeys, path) || known.contains(path)))
+        setting.key.scalar = name;
+    }
+  }
+}
+
 /// Fills the draft from a config of accelerate, and records locations in `plan`.
 void read_accelerate_tree(ForeignReading& reading, PlanFile& plan) {
   Draft& draft = reading.draft;
@@ -276,8 +292,9 @@ bool claims_accelerate(std::string_view file, std::string_view text) {
 }
 
 void read_accelerate(PlanFile& plan, const FileReader& files) {
-  const Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
+  Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
   if (!root) return plan.findings.push_back(root.error());
+  add_fsdp_prefix(*root);
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, *root, files};
   reading.known = &KnownKeys::find("accelerate");
@@ -304,6 +321,7 @@ std::optional<Draft> read_accelerate_launch(const MegatronFlags& flags, const Fi
   if (const Result<YamlNode> read = text ? read_python_yaml(*text, config->scalar, ignored)
                                          : Result<YamlNode>(fail(text.error())))
     root = *read;
+  add_fsdp_prefix(root);
   const bool unread = config != nullptr && root.entries.empty();
   bool stated = !root.entries.empty();
   for (const LaunchOption& option : kLaunchOptions)

@@ -53,6 +53,16 @@ TEST(AccelerateImport, ReadsTheStrategiesOfFsdp1) {
   EXPECT_EQ(config.plan.shard_size, 8);  // within a machine
 }
 
+TEST(AccelerateImport, PrefixOfFsdpSettings_MayBeMissing) {
+  const PlanFile plan = read_any_plan(
+      "distributed_type: FSDP\nmixed_precision: bf16\nnum_processes: 8\nfsdp_config:\n"
+      "  sharding_strategy: SHARD_GRAD_OP\n  offload_params: true\n  use_orig_params: true\n",
+      "fsdp.yaml", refuse_file);
+  EXPECT_THAT(plan.draft.zero, ::testing::Optional(2));
+  EXPECT_THAT(plan.draft.offload_parameters, ::testing::Optional(true));
+  EXPECT_TRUE(plan.findings.empty()) << plan.findings[0].detail;
+}
+
 TEST(AccelerateImport, ReplicasThatDoNotDivideTheDataRanks_AreReported) {
   const PlanFile plan = read(
       "distributed_type: FSDP\nnum_machines: 3\nnum_processes: 8\n"

@@ -152,6 +152,45 @@ void read_lora_linear(ForeignReading& r, const YamlNode& node) {
 /// Parts of the model that are trained beside adapters.
 constexpr const char* kBesideAdapterKeys[] = {"additional_target", "lora_modules_to_save"};
 
+/// The formats of frozen weights that names of checkpoints state.
+struct QuantizedNameRow {
+  std::string_view word;
+  plan::BaseDtype dtype;
+  bool exact;  // the estimate has as many bits
+};
+constexpr QuantizedNameRow kQuantizedNames[] = {
+    {"w4a16", plan::BaseDtype::nf4, true}, {"w8a16", plan::BaseDtype::int8, true},
+    {"w8a8", plan::BaseDtype::int8, true}, {"aqlm", plan::BaseDtype::nf4, false},
+    {"2bit", plan::BaseDtype::nf4, false}, {"int8", plan::BaseDtype::int8, true},
+    {"8bit", plan::BaseDtype::int8, true}, {"gptq", plan::BaseDtype::nf4, true},
+    {"awq", plan::BaseDtype::nf4, true},   {"int4", plan::BaseDtype::nf4, true},
+    {"4bit", plan::BaseDtype::nf4, true},  {"bnb-4", plan::BaseDtype::nf4, true},
+};
+
+/// Returns the format that the name of a checkpoint states; nullptr if it states none.
+const QuantizedNameRow* find_quantized_name(std::string_view path) {
+  const std::string name = lower(path.substr(path.rfind('/') + 1));
+  const auto found = std::find_if(
+      std::begin(kQuantizedNames), std::end(kQuantizedNames),
+      [&](const QuantizedNameRow& row) { return name.find(row.word) != std::string::npos; });
+  return found == std::end(kQuantizedNames) ? nullptr : found;
+}
+
+/// The keys that name the model, which may be a quantized checkpoint.
+constexpr const char* kModelKeys[] = {"model_name", "model_path",         "model_id_or_path",
+                                      "model",      "model_name_or_path", "base_model"};
+
+/// Reports a quantized checkpoint all of whose parameters are trained.
+void report_quantized_training(ForeignReading& r) {
+  for (const char* const key : kModelKeys)
+    if (const YamlNode* const name = find_path(r.root, key);
+        name != nullptr && find_quantized_name(name->scalar) != nullptr)
+      return report_left_out(r, *name,
+                             fmt::format("{}: the quantized weights are estimated in 16 bits, as "
+                                         "no setting turns adapters on",
+                                         key));
+}
+
 /// Drops the details of adapters from a file that trains every parameter.
 void finish_adapter(ForeignReading& r) {
   Draft& draft = r.draft;
@@ -168,6 +207,7 @@ void finish_adapter(ForeignReading& r) {
       if (const YamlNode* const rank = find_path(r.root, key); rank != nullptr && !decided)
         report_left_out(r, *rank,
                         "no setting turns adapters on: all parameters are estimated as trained");
+    report_quantized_training(r);
     draft.lora_rank.reset();
     draft.lora_modules.reset();
     draft.base_dtype.reset();
@@ -348,31 +388,14 @@ void finish_method(ForeignReading& r) {
   if (loss != nullptr) draft.ref_model = loss->reference;
 }
 
-/// The formats of frozen weights that names of checkpoints state.
-struct QuantizedNameRow {
-  std::string_view word;
-  plan::BaseDtype dtype;
-  bool exact;  // the estimate has as many bits
-};
-constexpr QuantizedNameRow kQuantizedNames[] = {
-    {"aqlm", plan::BaseDtype::nf4, false}, {"2bit", plan::BaseDtype::nf4, false},
-    {"int8", plan::BaseDtype::int8, true}, {"8bit", plan::BaseDtype::int8, true},
-    {"gptq", plan::BaseDtype::nf4, true},  {"awq", plan::BaseDtype::nf4, true},
-    {"int4", plan::BaseDtype::nf4, true},  {"4bit", plan::BaseDtype::nf4, true},
-    {"bnb-4", plan::BaseDtype::nf4, true},
-};
-
 /// Reads the name of a model, which may be that of a quantized checkpoint.
 void read_trainer_model(ForeignReading& r, const YamlNode& node) {
   if (node.kind != YamlNode::Kind::scalar) return;
   read_named_model(r, node);
-  const std::string name = lower(node.scalar.substr(node.scalar.rfind('/') + 1));
-  for (const QuantizedNameRow& row : kQuantizedNames) {
-    if (name.find(row.word) == std::string::npos) continue;
-    if (!r.draft.base_dtype) r.draft.base_dtype = row.dtype;
-    if (!row.exact) report_left_out(r, node, "frozen weights are estimated with 4 bits");
-    return;
-  }
+  const QuantizedNameRow* const row = find_quantized_name(node.scalar);
+  if (row == nullptr) return;
+  if (!r.draft.base_dtype) r.draft.base_dtype = row->dtype;
+  if (!row->exact) report_left_out(r, node, "frozen weights are estimated with 4 bits");
 }
 
 /// Reads the ranks that exchange heads around attention, as DeepSpeed's Ulysses does.
@@ -459,7 +482,9 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"micro_batch_size", "parallelism.micro_batch", whole<&Draft::micro_batch, kMaxMicroBatch>},
     {"gradient_accumulation_steps", "job.global_batch",
      whole<&Draft::accumulation, plan::kMaxBatch>},
+    {"grad_accum_steps", "job.global_batch", whole<&Draft::accumulation, plan::kMaxBatch>},
     {"global_batch_size", "job.global_batch"},
+    {"max_len", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
     {"cutoff_len", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
     {"sequence_len", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
     {"max_seq_length", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
@@ -697,6 +722,10 @@ void read_fine_tuning(PlanFile& plan, const FileReader& files) {
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, *root, files};
   read_fine_tuning_tree(reading, plan);
+  // The Trainer's default.
+  if (find_path(*root, "per_device_train_batch_size") != nullptr && !plan.draft.global_batch &&
+      !plan.draft.accumulation && find_path(*root, "gradient_accumulation_steps") == nullptr)
+    plan.draft.accumulation = 1;
   plan.keys = fields.keys();
 }
 

@@ -666,6 +666,75 @@ TEST(TrainerScript, UnknownNodes_LeaveTheRanksOpen) {
   EXPECT_THAT(plan.draft.sequence, Optional(1008));  // 18 x 56
 }
 
+TEST(TrainerScript, CommandsAfterTheTraining_AreNotRead) {
+  const std::string train =
+      "swift sft --model Qwen/Qwen2.5-7B-Instruct --train_type full --max_length 3000 "
+      "--per_device_train_batch_size 2\n";
+  for (const std::string after : {"python tools/run_eval.py --model $OUT --bits 4\n",
+                                  "python check.py --model out --max_length 10\n"}) {
+    const Draft draft = read_script(train + after).draft;
+    ASSERT_TRUE(draft.model.has_value()) << after;
+    EXPECT_EQ(draft.model->name, "qwen2.5-7b");
+    EXPECT_THAT(draft.sequence, Optional(3000));
+    EXPECT_EQ(draft.base_dtype, std::nullopt);
+  }
+}
+
+TEST(TrainerScript, OverridesOfANamedConfig_AreRead) {
+  const FileReader files = [](const std::string& path) -> Result<std::string> {
+    if (path != "a.yaml") return refuse_file(path);
+    return "model_name_or_path: Qwen/Qwen2.5-7B\nfinetuning_type: full\ncutoff_len: 900\n"
+           "per_device_train_batch_size: 1\nbf16: true\n";
+  };
+  const Draft draft = read_script(
+                          "accelerate launch --num_processes 4 src/train.py a.yaml dataset=b "
+                          "per_device_train_batch_size=5 gradient_accumulation_steps=2\n"
+                          "python infer.py --model_name_or_path out --cutoff_len 7\n",
+                          files)
+                          .draft;
+  ASSERT_TRUE(draft.model.has_value());
+  EXPECT_EQ(draft.model->name, "qwen2.5-7b");
+  EXPECT_THAT(draft.micro_batch, Optional(5));
+  EXPECT_THAT(draft.accumulation, Optional(2));
+  EXPECT_THAT(draft.sequence, Optional(900));
+}
+
+TEST(TrainerScript, OtherNamesOfStepsAndLength_AreRead) {
+  const Draft draft = read_script(
+                          "torchrun --nproc_per_node 2 train.py --model_name_or_path "
+                          "Qwen/Qwen2.5-7B --per_device_train_batch_size 3 --grad_accum_steps 4 "
+                          "--max_len 700\n")
+                          .draft;
+  EXPECT_THAT(draft.accumulation, Optional(4));
+  EXPECT_THAT(draft.sequence, Optional(700));
+}
+
+TEST(FineTuning, QuantizedCheckpointWithoutAdapters_IsReported) {
+  const std::string text = "sequence_len: 1024\nbf16: true\nmicro_batch_size: 1\nbase_model: ";
+  const auto reports = [&](const std::string& more) {
+    const PlanFile plan = read(text + more);
+    return std::count_if(plan.findings.begin(), plan.findings.end(),
+                         [](const Diagnostic& one) { return one.code == "RW0601"; });
+  };
+  EXPECT_EQ(reports("a/Qwen2.5-7B-w4a16\n"), 1);
+  EXPECT_EQ(reports("a/Qwen2.5-7B\n"), 0);
+  const PlanFile adapted = read(text + "a/Qwen2.5-7B-w4a16\nadapter: lora\nlora_r: 8\n");
+  EXPECT_THAT(adapted.draft.base_dtype, Optional(plan::BaseDtype::nf4));
+}
+
+// The Trainer's default.
+TEST(FineTuning, BatchOfADeviceAlone_IsThatOfAStep) {
+  const std::string text =
+      "model_name_or_path: Qwen/Qwen2.5-7B\nbf16: true\nmax_length: 1024\n"
+      "per_device_train_batch_size: 4\n";
+  EXPECT_THAT(read(text).draft.accumulation, Optional(1));
+  const std::string script =
+      "swift sft --model a --per_device_train_batch_size 2 --gradient_accumulation_steps "
+      "$(count)\n";
+  EXPECT_EQ(read_script(script).draft.accumulation, std::nullopt);
+  EXPECT_THAT(read(text + "gradient_accumulation_steps: 6\n").draft.accumulation, Optional(6));
+}
+
 TEST(FineTuning, ConfigOfSwift_IsRead) {
   const PlanFile plan = read(
       "model: Qwen/Qwen2.5-7B-Instruct\ntuner_type: lora\ntorch_dtype: bfloat16\n"

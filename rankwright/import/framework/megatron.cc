@@ -130,6 +130,18 @@ void read_old_recompute(ForeignReading& r, const YamlNode& node) {
   if (node.scalar == "uniform" || node.scalar == "block") r.draft.recompute = plan::Recompute::full;
 }
 
+/// Reads the layers that a script takes from a module. Those of Qwen3-Next and Qwen3.5 are not all
+/// attention, which flags do not state.
+void read_spec(ForeignReading& r, const YamlNode& node) {
+  const bool stated = find_path(r.root, "linear-attention-freq") != nullptr;
+  for (const std::string_view name : {"qwen3_5", "qwen3_next"})
+    if (node.scalar.find(name) != std::string::npos && !stated)
+      report_left_out(r, node,
+                      fmt::format("spec {}: layers of linear attention are estimated as softmax "
+                                  "attention",
+                                  make_excerpt(node.scalar)));
+}
+
 constexpr std::string_view kTeacher = "only the trained model is counted, without its teacher";
 constexpr std::string_view kAsStated = "times and memory do not include it";
 constexpr std::string_view kOnlyLanguage = "only the language model is estimated";
@@ -253,6 +265,7 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"transformer-impl", "software.attention"},
     {"activations-checkpoint-method", "parallelism.recompute", read_old_recompute},
     {"activations-checkpoint-num-layers", "parallelism.recompute"},
+    {"checkpoint-num-layers", "parallelism.recompute"},
     {"swap-optimizer", "parallelism.offload.optimizer", read_offload_optimizer, false,
      "estimated with an update on the host"},
     {"reuse-fp32-param", "", nullptr, false, "estimated with bf16 parameters beside fp32 copies"},
@@ -263,6 +276,7 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"fp32-residual-connection", "", nullptr, false,
      "residuals are estimated in the format of the parameters"},
     {"attention-output-gate", "", nullptr, false, "attention is estimated without the gate"},
+    {"spec", "", read_spec},
     {"linear-attention-freq", "", nullptr, false,
      "the estimate treats all layers as softmax attention"},
     {"heterogeneous-layers-config-path", "", nullptr, false,
@@ -399,6 +413,12 @@ void fill_recompute(ForeignReading& r, bool by_recipe) {
            "selective recomputation does not allow --recompute-method or --recompute-num-layers");
   if (d.recompute == plan::Recompute::full && method && method->scalar == "block" && layers)
     d.recompute_layers = *layers;
+  if (d.recompute == plan::Recompute::full && (!method || method->scalar == "uniform"))
+    for (const char* const name :
+         {"recompute-num-layers", "activations-checkpoint-num-layers", "checkpoint-num-layers"})
+      if (const std::optional<i64> at_once = read_whole_at(r, name, 0, model::kMaxLayers);
+          at_once > 1)
+        report_layers_at_once(r, *find_path(r.root, name), *at_once);
   if (d.recompute == plan::Recompute::selective && modules)
     d.recompute_modules = read_recompute_modules(r, *modules);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "rankwright/base/format.h"
 #include "rankwright/base/quantity.h"
 #include "rankwright/import/framework/recipes.h"
 #include "rankwright/import/syntax/shell_evaluator.h"
@@ -73,7 +74,9 @@ constexpr std::string_view kSwitches[] = {"sequence-parallel",
                                           "reuse-fp32-param",
                                           "swap-attention",
                                           "recompute-activation-function",
-                                          "recompute-norm"};
+                                          "recompute-norm",
+                                          "qlora",
+                                          "lora-fusion"};
 
 constexpr std::string_view kLists[] = {"recompute-modules",   "cp-comm-type",
                                        "target-modules",      "hierarchical-context-parallel-sizes",
@@ -175,6 +178,10 @@ class FlagCollector {
       });
     };
     script_ = find_script(words);
+    if (script_ < words.size() && words[script_].text.ends_with(".py")) {
+      const std::string& path = words[script_].text;
+      out_.program = path.substr(path.rfind('/') + 1);
+    }
     const bool slurm = launches("srun");
     const bool mpi = launches("mpirun") || launches("mpiexec");
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -418,6 +425,22 @@ bool prints(const ShellCommand& command) {
          is_in(kPrinters, command.words.front().text);
 }
 
+/// Returns whether a command without flags of training runs a program that is named after something
+/// else: "evaluate.py", "vllm_infer.py".
+bool runs_other_program(const std::vector<ShellWord>& words) {
+  if (has_run_words(words)) return false;
+  constexpr std::string_view kOthers[] = {"eval",    "infer",  "generate", "predict", "benchmark",
+                                          "convert", "export", "merge",    "serve",   "score"};
+  return std::any_of(words.begin(), words.end(), [&](const ShellWord& word) {
+    if (!word.text.ends_with(".py")) return false;
+    const std::string name = lower(word.text.substr(word.text.rfind('/') + 1));
+    return name.find("train") == std::string::npos &&
+           std::any_of(std::begin(kOthers), std::end(kOthers), [&](std::string_view other) {
+             return name.find(other) != std::string::npos;
+           });
+  });
+}
+
 /// Returns whether the flags are those of a training run.
 bool has_run_flags(const MegatronFlags& flags) {
   return has_training_flags(flags) ||
@@ -438,9 +461,11 @@ MegatronFlags read_script(std::string_view text, const ShellInput& input) {
   commands.map.kind = all.map.kind = first.map.kind = YamlNode::Kind::map;
   const ShellScript script = read_shell(text, input);
   FlagCollector launched_ones(text, commands), everything(text, all);
+  std::vector<const ShellCommand*> runs;
   for (const ShellCommand& command : script.commands) {
-    // The options that a script prints are not settings.
+    // The options that a script prints, and those of programs that do not train, are not settings.
     if (prints(command) && !has_run_words(command.words)) continue;
+    if (!command.assigned && runs_other_program(command.words)) continue;
     everything.add(command.words);
     if (command.assigned) continue;
     if (!prints(command) && has_run_words(command.words)) {
@@ -453,9 +478,13 @@ MegatronFlags read_script(std::string_view text, const ShellInput& input) {
         ++commands.other_commands;
         continue;
       }
+      runs.push_back(&command);
+      continue;
     }
     launched_ones.add(command.words);
   }
+  // The flags of a command that trains count more than those of others.
+  for (const ShellCommand* const command : runs) launched_ones.add(command->words);
   // Lists of flags that are not passed to a command count only if no command has training flags.
   MegatronFlags flags = has_run_flags(commands) ? std::move(commands) : std::move(all);
   const LocationIndex locations(text);

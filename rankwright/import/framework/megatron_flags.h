@@ -50,6 +50,7 @@ struct MegatronFlags {
   std::size_t other_commands = 0;                       // training commands that were left out
   std::vector<std::string> of_launcher{};  // flags of other programs than the training script
   std::vector<YamlNode> guesses{};  // conditions of unknown value whose first branch was taken
+  std::string program{};            // of the training command: "pretrain_gpt.py"
   bool cut = false;                 // the script exceeds the limits and was read in part
   YamlNode config{};                // the YAML file that a command with overrides names, if any
   bool recipe = false;  // keys of a recipe, whose defaults differ from those of the flags

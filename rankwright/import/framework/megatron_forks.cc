@@ -8,6 +8,7 @@
 #include "rankwright/import/framework/deepspeed.h"
 #include "rankwright/import/framework/megatron_model.h"
 #include "rankwright/import/framework/recipes.h"
+#include "rankwright/import/plan/plan_format.h"
 #include "rankwright/import/syntax/json_tree.h"
 
 namespace rankwright::importer {
@@ -63,7 +64,9 @@ constexpr ForkFlag kMindspeedFlags[] = {{"moe-intermediate-size", "moe-ffn-hidde
                                         {"shared-expert-gate", "moe-shared-expert-gate"},
                                         {"multi-head-latent-attention", "multi-latent-attention"},
                                         {"qk-nope-head-dim", "qk-head-dim"},
-                                        {"qk-rope-head-dim", "qk-pos-emb-head-dim"}};
+                                        {"qk-rope-head-dim", "qk-pos-emb-head-dim"},
+                                        {"lora-r", "lora-rank"},
+                                        {"lora-target-modules", "target-modules"}};
 
 constexpr ForkFlag kPaiFlags[] = {
     {"shared-moe-ffn-hidden-size", "moe-shared-expert-intermediate-size"}};
@@ -101,16 +104,17 @@ constexpr MegatronFork kForks[] = {
      .yaml = true,
      .responses = true},
     {"Pai-Megatron-Patch", kPaiMarks, kPaiFlags, {}},
-    {.name = "MindSpeed",
-     .marks = kMindspeedMarks,
-     .renamed = kMindspeedFlags,
-     .defaults = {},
-     .counts_layers = true},
     {.name = "Megatron-DeepSpeed",
      .marks = kDeepspeedMarks,
      .renamed = kDeepspeedFlags,
      .defaults = {},
      .deepspeed = true},
+    {.name = "MindSpeed",
+     .marks = kMindspeedMarks,
+     .renamed = kMindspeedFlags,
+     .defaults = {},
+     .counts_layers = true,
+     .adapts_targets = true},
 };
 
 bool has_flag(const MegatronFlags& flags, std::string_view name) {
@@ -158,12 +162,6 @@ void set_expert_defaults(MegatronFlags& flags) {
   flags.map.entries.push_back(std::move(entry));
 }
 
-std::optional<i64> find_number(const MegatronFlags& flags, std::string_view name) {
-  const YamlNode* const node = flags.map.find(name);
-  const Result<i64> n = parse_count(node == nullptr ? "" : node->scalar, 1);
-  return n ? std::optional(*n) : std::nullopt;
-}
-
 void set_number(MegatronFlags& flags, const char* from, const char* flag, std::string value) {
   YamlNode place = *flags.map.find(from);
   YamlEntry entry{place, std::move(place)};
@@ -171,6 +169,30 @@ void set_number(MegatronFlags& flags, const char* from, const char* flag, std::s
   entry.value.scalar = std::move(value);
   std::erase_if(flags.map.entries, [&](const YamlEntry& old) { return old.key.scalar == flag; });
   flags.map.entries.push_back(std::move(entry));
+}
+
+/// pretrain_llama.py of a fork of Megatron-DeepSpeed builds LLaMA's layers without flags. Flags
+/// that state other ones are those of another program of this name.
+void set_llama_layers(MegatronFlags& flags) {
+  if (flags.program != "pretrain_llama.py") return;
+  constexpr std::pair<const char*, const char*> kLayers[] = {
+      {"normalization", "RMSNorm"},
+      {"position-embedding-type", "rope"},
+      {"swiglu", "true"},
+      {"disable-bias-linear", "true"},
+      {"untie-embeddings-and-output-weights", "true"}};
+  const bool stated = has_flag(flags, "use-rotary-position-embeddings") ||
+                      has_flag(flags, "squared-relu") ||
+                      std::any_of(std::begin(kLayers), std::end(kLayers),
+                                  [&](const auto& one) { return has_flag(flags, one.first); });
+  if (stated || flags.map.find("hidden-size") == nullptr) return;
+  for (const auto& [flag, value] : kLayers) set_number(flags, "hidden-size", flag, value);
+}
+
+std::optional<i64> find_number(const MegatronFlags& flags, std::string_view name) {
+  const YamlNode* const node = flags.map.find(name);
+  const Result<i64> n = parse_count(node == nullptr ? "" : node->scalar, 1);
+  return n ? std::optional(*n) : std::nullopt;
 }
 
 /// MindSpeed states the number of shared experts, and of dense layers before the others.
@@ -184,11 +206,23 @@ void set_counted_layers(MegatronFlags& flags) {
   std::optional<i64> layers = find_number(flags, "num-layers");
   if (const YamlNode* const empty = flags.map.find("noop-layers"); empty != nullptr && layers)
     *layers -= 1 + i64(std::count(empty->scalar.begin(), empty->scalar.end(), ','));
+  if (const YamlNode* const node = flags.map.find("moe-layer-freq"); node && node->scalar == "-1")
+    set_number(flags, "moe-layer-freq", "moe-layer-freq", "1");  // its default
   const std::optional<i64> dense = find_number(flags, "first-k-dense-replace");
-  if (dense && layers && *dense < *layers && *layers <= model::kMaxLayers &&
-      !has_flag(flags, "moe-layer-freq"))
-    set_number(flags, "first-k-dense-replace", "moe-layer-freq",
-               fmt::format("[0]*{}+[1]*{}", *dense, *layers - *dense));
+  if (!dense || !layers || *dense >= *layers || *layers > model::kMaxLayers) return;
+  // Layers after them have experts if the interval divides their number.
+  const YamlNode* const interval = flags.map.find("moe-layer-freq");
+  if (interval == nullptr && has_flag(flags, "moe-layer-freq")) return;
+  const std::string_view stated = interval == nullptr ? "1" : std::string_view(interval->scalar);
+  const Result<i64> every = parse_count(stated, 1);
+  if (!every) return;
+  std::string pattern = fmt::format("[0]*{}+[1]*{}", *dense, *layers - *dense);
+  if (*every > 1) {
+    std::vector<int> sparse;
+    for (i64 i = 0; i < *layers; ++i) sparse.push_back(i >= *dense && i % *every == 0 ? 1 : 0);
+    pattern = fmt::format("[{}]", fmt::join(sparse, ","));
+  }
+  set_number(flags, "first-k-dense-replace", "moe-layer-freq", std::move(pattern));
 }
 
 /// slime may state the steps of a rollout instead of the batch of a step. MindSpeed-RL's batch of a
@@ -288,11 +322,26 @@ void read_swift_adapters(ForeignReading& r) {
   if (type != nullptr) refuse_partial_training(r, *type);
 }
 
+/// MindSpeed-LLM and MindSpeed-MM train adapters if a script names their modules; their rank is 16
+/// unless stated.
+void read_target_adapters(ForeignReading& r) {
+  constexpr i64 kUsualRank = 16;
+  const YamlNode* const targets = find_path(r.root, "target-modules");
+  if (targets == nullptr || targets->scalar == "true") {
+    r.draft.lora_rank.reset();
+    r.draft.lora_modules.reset();
+    return;
+  }
+  if (!r.draft.lora_rank) r.draft.lora_rank = kUsualRank;
+  if (is_on(r, "qlora")) r.draft.base_dtype = plan::BaseDtype::nf4;
+}
+
 /// The config of DeepSpeed overrides the flags. Without one beside the script, the script may write
 /// it: its stage is a number in the text.
 void read_deepspeed_file(ForeignReading& r, PlanFile& plan) {
   Draft& d = r.draft;
   d.target = rules::Target::deepspeed;
+  plan.spell = spell_megatron_deepspeed;
   // Its tensor and pipeline parallelism are Megatron-LM's, not DeepSpeed's.
   plan.answered.emplace_back("RW0549");
   plan.answered.emplace_back("RW0550");
@@ -363,6 +412,7 @@ void apply_fork(const MegatronFork& fork, MegatronFlags& flags) {
   set_pai_vocabulary(flags);
   if (fork.responses) set_rollout_batch(flags);
   if (fork.deepspeed) set_expert_defaults(flags);
+  if (fork.deepspeed) set_llama_layers(flags);
   if (fork.counts_layers) set_counted_layers(flags);
 }
 
@@ -370,6 +420,7 @@ void finish_fork(const MegatronFork& fork, ForeignReading& r, PlanFile& plan) {
   read_fork_model(r);
   forget_read_flags(fork, plan.ignored_keys);
   if (fork.adapters) read_swift_adapters(r);
+  if (fork.adapts_targets) read_target_adapters(r);
   read_fork_method(fork, r);
   // The model files of Primus have it on; Megatron-LM turns it off without tensor parallelism.
   if (fork.yaml && r.draft.tp.value_or(1) == 1) r.draft.sequence_parallel = false;
@@ -383,6 +434,14 @@ void finish_fork(const MegatronFork& fork, ForeignReading& r, PlanFile& plan) {
   if (!fork.packs || packed == nullptr || !is_on(r, "use-dynamic-batch-size")) return;
   if (const std::optional<i64> tokens = read_whole_at(r, "max-tokens-per-gpu", 1, kMaxSequence))
     fill_packed_micro_batch(r, *tokens * r.draft.cp.value_or(1), *packed, plan);
+}
+
+std::string spell_megatron_deepspeed(const Edit& edit) {
+  if (edit.key == "parallelism.zero_stage") return "--zero-stage " + edit.value;
+  if (edit.key == "parallelism.recompute" && edit.value == "full")
+    return "--checkpoint-activations";
+  if (edit.key == "parallelism.cp_size") return "--ds-sequence-parallel-size " + edit.value;
+  return spell_megatron(edit);
 }
 
 }  // namespace rankwright::importer

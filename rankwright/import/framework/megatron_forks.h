@@ -29,12 +29,13 @@ struct MegatronFork {
   std::span<const std::string_view> marks;  // the text of its files has one of them
   std::span<const ForkFlag> renamed;
   std::span<const ForkDefault> defaults;
-  bool yaml = false;           // its files are YAML
-  bool deepspeed = false;      // runs DeepSpeed, whose config may lie beside the script
-  bool packs = false;          // packs sequences into a micro-batch up to a number of tokens
-  bool adapters = false;       // trains LoRA by default settings of its own
-  bool responses = false;      // trains on responses that it generates
-  bool counts_layers = false;  // states dense layers, empty layers and shared experts by number
+  bool yaml = false;            // its files are YAML
+  bool deepspeed = false;       // runs DeepSpeed, whose config may lie beside the script
+  bool packs = false;           // packs sequences into a micro-batch up to a number of tokens
+  bool adapters = false;        // trains LoRA by default settings of its own
+  bool responses = false;       // trains on responses that it generates
+  bool counts_layers = false;   // states dense layers, empty layers and shared experts by number
+  bool adapts_targets = false;  // trains LoRA if a script names the modules
 };
 
 /// Returns the fork whose file this is; nullptr for Megatron-LM itself. `flags` are those of its
@@ -48,5 +49,8 @@ void apply_fork(const MegatronFork& fork, MegatronFlags& flags);
 /// Reads what only this fork has: the model that a flag names, adapters, packed batches, and the
 /// DeepSpeed config beside a script. Called after the flags are read.
 void finish_fork(const MegatronFork& fork, ForeignReading& reading, PlanFile& plan);
+
+/// Spells an edit of a plan in the flags of Megatron-DeepSpeed.
+std::string spell_megatron_deepspeed(const Edit& edit);
 
 }  // namespace rankwright::importer

@@ -39,6 +39,35 @@ TEST(MegatronDeepSpeed, ReadsItsStage_AndIsJudgedAsDeepSpeed) {
   EXPECT_THAT(written.draft.zero, Optional(3));
 }
 
+// A tokenizer of this type is also MindSpeed's, which has no such flags.
+TEST(MegatronDeepSpeed, IsRecognizedByItsFlags_WithEveryTokenizer) {
+  const PlanFile plan = read("deepspeed pretrain_gpt.py " + kShapes +
+                                 "--tokenizer-type PretrainedFromHF --pad-vocab-size-to 32128 "
+                                 "--deepspeed --zero-stage 2\n",
+                             "a.sh");
+  EXPECT_THAT(plan.draft.target, Optional(rules::Target::deepspeed));
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->vocab, 32128);
+  EXPECT_EQ(spell_edits(*plan.format, {{"parallelism.zero_stage", "1"}}, plan.spell),
+            "--zero-stage 1");
+}
+
+TEST(MegatronDeepSpeed, ProgramForLlama_HasItsLayers) {
+  const auto layer = [](const std::string& program, const std::string& flags) {
+    const PlanFile plan =
+        read("deepspeed tools/" + program + " " + kShapes +
+                 "--ffn-hidden-size 13824 --pad-vocab-size-to 32000 --zero-stage 1 " + flags + "\n",
+             "a.sh");
+    EXPECT_TRUE(plan.draft.model.has_value());
+    return plan.draft.model->layer(0);
+  };
+  const model::Layer llama = layer("pretrain_llama.py", "");
+  EXPECT_EQ(llama.ffn.matrices, 3);
+  EXPECT_FALSE(llama.ffn.bias);
+  EXPECT_EQ(layer("pretrain_gpt.py", "").ffn.matrices, 2);
+  EXPECT_EQ(layer("pretrain_llama.py", "--normalization LayerNorm").ffn.matrices, 2);
+}
+
 TEST(Swift, HasItsOwnDefaults_AndSwitchesWithValues) {
   const PlanFile plan = read(
       "NPROC_PER_NODE=4 \\\nmegatron sft \\\n    --model Qwen/Qwen2.5-7B-Instruct \\\n"
@@ -362,6 +391,34 @@ TEST(MindSpeed, CountsLayersAndSharedExperts) {
   EXPECT_FALSE(m.runs[0].layer.ffn.sparse());
   EXPECT_EQ(m.runs[1].layer.ffn.expert_width, 1024);
   EXPECT_EQ(m.runs[1].layer.ffn.shared_width, 2048);  // 2 x 1,024
+}
+
+TEST(MindSpeed, IntervalOfExpertsCountsAfterTheDenseLayers) {
+  const auto dense = [](const std::string& flags) {
+    const PlanFile plan = read(kMindspeed + flags, "a.sh");
+    EXPECT_TRUE(plan.draft.model.has_value());
+    i64 layers = 0;
+    for (const auto& run : plan.draft.model->runs) layers += run.layer.ffn.sparse() ? 0 : run.count;
+    return layers;
+  };
+  EXPECT_EQ(dense("--first-k-dense-replace 3 --moe-layer-freq 1\n"), 3);
+  EXPECT_EQ(dense("--moe-layer-freq -1\n"), 0);
+  EXPECT_EQ(dense("--first-k-dense-replace 3 --moe-layer-freq -1\n"), 3);
+}
+
+TEST(MindSpeed, NamedModulesHaveAdapters) {
+  const PlanFile full = read(kMindspeed + "--lora-r 8\n", "a.sh");
+  EXPECT_EQ(full.draft.lora_rank, std::nullopt);
+  const PlanFile usual = read(kMindspeed + "--lora-target-modules linear_qkv\n", "a.sh");
+  EXPECT_THAT(usual.draft.lora_rank, Optional(16));
+  const PlanFile plan =
+      read(kMindspeed +
+               "--lora-r 4 --lora-alpha 8 --lora-fusion --lora-target-modules linear_qkv "
+               "linear_proj --save x\n",
+           "a.sh");
+  EXPECT_THAT(plan.draft.lora_rank, Optional(4));
+  EXPECT_THAT(plan.draft.lora_modules,
+              Optional(plan::LoraModules{true, true, true, true, false, false, false}));
 }
 
 TEST(MindSpeed, LatentAttentionHasItsOwnNames) {

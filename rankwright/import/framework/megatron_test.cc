@@ -248,6 +248,33 @@ TEST(MegatronImport, ReadsRecompute) {
   EXPECT_THAT(draft_of("--recompute-activations").recompute, Optional(plan::Recompute::selective));
 }
 
+TEST(Megatron, LayersOfLinearAttentionInASpec_AreReported) {
+  const auto reports = [](const std::string& spec) {
+    const PlanFile plan = read("torchrun pretrain_gpt.py --num-layers 8 --hidden-size 512 --spec " +
+                               spec + " get_spec --bf16\n");
+    return std::count_if(plan.findings.begin(), plan.findings.end(),
+                         [](const Diagnostic& one) { return one.code == "RW0601"; });
+  };
+  EXPECT_EQ(reports("plugins.qwen3_5"), 1);
+  EXPECT_EQ(reports("plugins.qwen3_next"), 1);
+  EXPECT_EQ(reports("plugins.qwen3"), 0);
+}
+
+// One checkpoint for several layers keeps less and recomputes as much.
+TEST(Megatron, LayersRecomputedAtOnce_AreReported) {
+  const auto reports = [](const std::string& flags) {
+    const PlanFile plan =
+        read("torchrun pretrain_gpt.py --num-layers 8 --hidden-size 512 " + flags + "\n");
+    return std::count_if(plan.findings.begin(), plan.findings.end(),
+                         [](const Diagnostic& one) { return one.code == "RW0601"; });
+  };
+  const std::string full = "--recompute-granularity full --recompute-method ";
+  EXPECT_EQ(reports(full + "uniform --recompute-num-layers 4"), 1);
+  EXPECT_EQ(reports(full + "uniform --recompute-num-layers 1"), 0);
+  EXPECT_EQ(reports(full + "block --recompute-num-layers 4"), 0);
+  EXPECT_EQ(reports("--checkpoint-activations --checkpoint-num-layers 4"), 1);
+}
+
 TEST(MegatronImport, ConflictingRecomputeFlags_AreReported) {
   const PlanFile plan =
       read("run " + std::string(kShapes) + "\\\n  --recompute-granularity full\n");

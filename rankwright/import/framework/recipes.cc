@@ -299,6 +299,13 @@ void read_full_recompute(ForeignReading& r, const YamlNode& node) {
   r.draft.recompute = is_off(node) ? plan::Recompute::none : plan::Recompute::full;
 }
 
+void report_layers_at_once(ForeignReading& r, const YamlNode& node, i64 layers) {
+  report_left_out(r, node,
+                  fmt::format("full recomputation of {} layers at once: estimated with a "
+                              "checkpoint in front of every layer",
+                              layers));
+}
+
 void read_end_stages(ForeignReading& r, const std::string& prefix) {
   Draft& d = r.draft;
   const i64 pp = d.pp.value_or(1);

@@ -73,6 +73,8 @@ void count_pairs_twice(Draft& draft);
 
 /// Sets full recomputation if the setting is on.
 void read_full_recompute(ForeignReading& r, const YamlNode& node);
+/// Reports that several layers have one checkpoint: the estimate has one in front of every layer.
+void report_layers_at_once(ForeignReading& r, const YamlNode& node, i64 layers);
 
 /// Sets the layers of the stages if the first or the last one has its own number: at
 /// `prefix` + "num_layers_in_first_pipeline_stage" and "..._last_...".

@@ -34,11 +34,12 @@ struct PlanFile {
   std::vector<std::string>
       ignored_keys{};            // keys of a framework's file that do not affect the layout
   std::size_t unknown_keys = 0;  // of a framework's file that resemble none of its own
-  std::vector<std::string_view> answered{};  // codes of findings that the file itself answers
-  const PlanFormat* format = nullptr;        // null: our own plan file
-  std::vector<OpenValue> open{};             // values that cannot be the ground of an error
-  std::optional<i64> usual_world{};          // ranks if a script's variables have their defaults
-  ShellInput variables{};                    // values of a script's variables, set before reading
+  std::vector<std::string_view> answered{};     // codes of findings that the file itself answers
+  const PlanFormat* format = nullptr;           // null: our own plan file
+  std::string (*spell)(const Edit&) = nullptr;  // of a dialect of the format; null: the format's
+  std::vector<OpenValue> open{};                // values that cannot be the ground of an error
+  std::optional<i64> usual_world{};             // ranks if a script's variables have their defaults
+  ShellInput variables{};  // values of a script's variables, set before reading
 
   /// Returns the location of `path`, else of the innermost enclosing map that was given, else the
   /// file.

@@ -220,10 +220,12 @@ std::string command_option(const Edit& edit) {
 
 }  // namespace
 
-std::string spell_edits(const PlanFormat& format, const std::vector<Edit>& edits) {
+std::string spell_edits(const PlanFormat& format, const std::vector<Edit>& edits,
+                        std::string (*dialect)(const Edit&)) {
+  const auto spell = dialect != nullptr ? dialect : format.spell;
   std::string text;
   for (const Edit& edit : edits) {
-    std::string one = format.spell == nullptr ? std::string() : format.spell(edit);
+    std::string one = spell == nullptr ? std::string() : spell(edit);
     if (one.empty()) one = command_option(edit);
     if (one.empty()) one = edit.key.substr(edit.key.rfind('.') + 1) + ": " + edit.value;
     text += (text.empty() ? "" : ", ") + one;

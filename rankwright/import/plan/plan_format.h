@@ -47,8 +47,10 @@ PlanFile read_any_plan(std::string text, std::string name, const FileReader& fil
 void assume_world(PlanFile& plan);
 
 /// Returns the text to type into the file for these edits: "--tensor-model-parallel-size 8". Edits
-/// that the format cannot express are written as in a plan file.
-std::string spell_edits(const PlanFormat& format, const std::vector<Edit>& edits);
+/// that the format cannot express are written as in a plan file. `dialect` spells them if the file
+/// has one.
+std::string spell_edits(const PlanFormat& format, const std::vector<Edit>& edits,
+                        std::string (*dialect)(const Edit&) = nullptr);
 
 // The functions of the rows, one file per format.
 bool claims_nanotron(std::string_view file, std::string_view text);

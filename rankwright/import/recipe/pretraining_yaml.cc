@@ -116,6 +116,7 @@ constexpr ForeignKey kNeoxKeys[] = {
     {"bf16.enabled", "job.param_dtype"},
     {"checkpoint_activations", "parallelism.recompute", read_full_recompute},
     {"partition_activations", ""},
+    {"checkpoint_num_layers", "parallelism.recompute"},
     {"data_types.grad_accum_dtype", "job.grad_dtype"},
     {"optimizer.type", "job.optimizer", read_neox_optimizer},
     {"train_impl", "job.method"},
@@ -207,6 +208,10 @@ void fill_neox(ForeignReading& r) {
   if (d.tp > 1 && d.recompute == plan::Recompute::full && is_on_at_path(r, "partition_activations"))
     report_left_out(r, *find_path(r.root, "partition_activations"),
                     "partition_activations: estimated with whole activations on every TP rank");
+  if (const std::optional<i64> at_once =
+          read_whole_at(r, "checkpoint_num_layers", 0, model::kMaxLayers);
+      at_once > 1 && d.recompute == plan::Recompute::full)
+    report_layers_at_once(r, *find_path(r.root, "checkpoint_num_layers"), *at_once);
   read_neox_method(r);
   if (!d.optimizer) d.optimizer = plan::Optimizer::adam;
   d.order = mesh::kDefaultOrder;
@@ -365,6 +370,7 @@ constexpr ForeignKey kMaxtextKeys[] = {
     {"capacity_factor", "job.expert_capacity", read_maxtext_capacity},
     {"remat_policy", "parallelism.recompute"},
     {"opt_type", "job.optimizer", read_jax_optimizer},
+    {"use_kd", "", nullptr, false, "only the trained model is counted, without its teacher"},
     {"quantization", "", nullptr, false, "matmuls are estimated in the format of the parameters"},
     {"ici_tensor_parallelism", "parallelism.tp_size"},
     {"ici_pipeline_parallelism", "parallelism.pp_size"},

@@ -879,6 +879,46 @@ TEST(GptNeox, PartitionedActivations_AreReported) {
               Contains(Field(&Diagnostic::code, "RW0601")));
 }
 
+TEST(Verl, SecondTrainedModel_IsReported) {
+  const auto reports = [](const std::string& more) {
+    const PlanFile plan = read(
+        "python3 -m verl.trainer.main_ppo actor_rollout_ref.model.path=Qwen/Qwen2.5-7B "
+        "actor_rollout_ref.actor.ppo_mini_batch_size=8 data.train_batch_size=8 "
+        "data.max_prompt_length=512 data.max_response_length=512 " +
+            more + "\n",
+        "a.sh");
+    return std::count_if(plan.findings.begin(), plan.findings.end(), [](const Diagnostic& found) {
+      return found.code == "RW0601" && found.detail.starts_with("coach");
+    });
+  };
+  EXPECT_EQ(reports("+coach.actor.ppo_mini_batch_size=4"), 1);
+  EXPECT_EQ(reports("+coach.reward=a"), 0);
+}
+
+TEST(GptNeox, LayersRecomputedAtOnce_AreReported) {
+  const std::string text =
+      "num_layers: 32\nhidden_size: 4096\nnum_attention_heads: 32\nseq_length: 2048\n"
+      "pipe_parallel_size: 1\nvocab_size: 50304\ncheckpoint_activations: true\n"
+      "checkpoint_num_layers: ";
+  EXPECT_TRUE(read(text + "1\n", "a.yml").findings.empty());
+  EXPECT_THAT(read(text + "2\n", "a.yml").findings, Contains(Field(&Diagnostic::code, "RW0601")));
+}
+
+TEST(Maxtext, TeacherOfDistillation_IsReported) {
+  const auto reports = [](const std::string& on) {
+    const PlanFile plan = read(
+        "python3 -m MaxText.train a.yml model_name=llama3.1-8b max_target_length=2048 "
+        "per_device_batch_size=1 use_kd=" +
+            on + "\n",
+        "a.sh");
+    return std::count_if(plan.findings.begin(), plan.findings.end(), [](const Diagnostic& found) {
+      return found.code == "RW0601" && found.detail.find("teacher") != std::string::npos;
+    });
+  };
+  EXPECT_EQ(reports("True"), 1);
+  EXPECT_EQ(reports("False"), 0);
+}
+
 TEST(OpenRlhf, OffloadedReferenceOfDpo_IsReported) {
   const std::string text =
       "deepspeed --num_gpus 8 --module openrlhf.cli.train_dpo --pretrain meta-llama/Llama-3.1-8B "

@@ -89,7 +89,7 @@ void add_defaults(MegatronFlags& flags, std::string_view text) {
   // FSDP with settings in a file that is not known.
   if (has_key(flags, "fsdp") && flags.map.find("fsdp") == nullptr)
     add_key(flags, "fsdp", "full_shard");
-  if (!has_key(flags, "gradient_accumulation_steps"))
+  if (!has_key(flags, "gradient_accumulation_steps") && !has_key(flags, "grad_accum_steps"))
     add_key(flags, "gradient_accumulation_steps", "1");
   if (!tool->one_dtype || has_key(flags, "bf16") || has_key(flags, "fp16")) return;
   for (const char* const key : {"torch_dtype", "dtype"})
@@ -133,6 +133,22 @@ std::optional<NodeShape> count_visible_ranks(i64 gpus, std::string_view text) {
   if (has("llamafactory-cli") || starts_with_accelerate(text) || has("deepspeed "))
     return NodeShape{.nodes = 1, .gpus = gpus};
   return std::nullopt;
+}
+
+/// Adds the settings of a command that names a YAML file and overrides it, as LLaMA-Factory's
+/// parser does: `train.py run.yaml per_device_train_batch_size=4`.
+void add_overrides(MegatronFlags& flags, std::string_view text, const ShellInput& input) {
+  constexpr const char* kBatch = "per_device_train_batch_size";
+  if (has_key(flags, kBatch) || has_key(flags, "config")) return;
+  MegatronFlags overrides = read_overrides(text, input);
+  if (!has_key(overrides, kBatch) || overrides.config.scalar.empty()) return;
+  for (YamlEntry& entry : overrides.map.entries)
+    if (!has_key(flags, entry.key.scalar)) flags.map.entries.push_back(std::move(entry));
+  for (MegatronFlags::Unknown& one : overrides.unknown)
+    if (!has_key(flags, one.flag)) flags.unknown.push_back(std::move(one));
+  YamlEntry config{overrides.config, overrides.config};
+  config.key.scalar = "config";
+  flags.map.entries.push_back(std::move(config));
 }
 
 /// Merges the settings of the YAML file that `--config` names, as TRL's parser does, under those of
@@ -186,6 +202,7 @@ void read_trainer_script(PlanFile& plan, const FileReader& files) {
   for (MegatronFlags::Unknown& one : flags.unknown) use_underscores(one.flag);
   for (MegatronFlags::Default& one : flags.defaults) use_underscores(one.flag);
   if (flags.map.entries.empty()) return;  // nothing is stated
+  add_overrides(flags, plan.text, input);
   inherit_config(flags, plan.name, files);
   add_defaults(flags, plan.text);
   FieldReader fields(plan.name, plan.findings);

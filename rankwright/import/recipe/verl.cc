@@ -262,6 +262,21 @@ void read_verl_method(ForeignReading& r) {
                                                                          : plan::Loss::fused;
 }
 
+/// Reports a second trained model, which forks of verl have: "coach.actor.ppo_mini_batch_size".
+void report_other_actors(ForeignReading& r) {
+  constexpr std::string_view kBatch = ".actor.ppo_mini_batch_size";
+  for (const YamlEntry& entry : r.root.entries) {
+    const std::string_view key = entry.key.scalar;
+    const YamlNode* const nested = entry.value.find("actor");
+    const bool flat = key.ends_with(kBatch);
+    if (key.starts_with("actor_rollout_ref")) continue;
+    if (!flat && (nested == nullptr || nested->find("ppo_mini_batch_size") == nullptr)) continue;
+    return report_left_out(r, flat ? entry.value : entry.key,
+                           fmt::format("{}: only one trained model is estimated, without this one",
+                                       make_excerpt(key.substr(0, key.find('.')))));
+  }
+}
+
 }  // namespace
 
 bool claims_verl(std::string_view file, std::string_view text) {
@@ -304,6 +319,7 @@ void read_verl(PlanFile& plan, const FileReader& files) {
     report_left_out(reading, *find_path(flags.map, "actor_rollout_ref.rollout.name"),
                     "only the update of the actor is estimated: rollouts and reward models share "
                     "the GPUs with it");
+  report_other_actors(reading);
   report_script_values(reading, flags, kVerlKeys, plan);
   plan.keys = fields.keys();
 }

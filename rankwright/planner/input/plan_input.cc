@@ -149,7 +149,7 @@ Diagnostics list_findings(const PlanInput& input, std::optional<rules::Target> t
   for (Diagnostic& d : findings) {
     if (d.where.file.empty()) d.where = input.file.where(d.key);
     if (format == nullptr || format->spell == nullptr || d.fix.empty()) continue;
-    d.hint = spell_edits(*format, d.fix);  // the fix in the syntax of this file
+    d.hint = spell_edits(*format, d.fix, input.file.spell);  // the fix in the syntax of this file
     d.fix.clear();
   }
   sort(findings);
