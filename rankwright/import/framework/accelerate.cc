@@ -299,7 +299,6 @@ void read_accelerate(PlanFile& plan, const FileReader& files) {
   ForeignReading reading{fields, plan.draft, *root, files};
   reading.known = &KnownKeys::find("accelerate");
   read_accelerate_tree(reading, plan);
-  if (plan.draft.target == rules::Target::deepspeed) shard_bf16_optimizer(plan.draft);
   plan.keys = fields.keys();
 }
 

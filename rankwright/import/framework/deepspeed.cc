@@ -275,12 +275,6 @@ bool follow_deepspeed_config(ForeignReading& r, const YamlNode& named, PlanFile&
   return true;
 }
 
-void shard_bf16_optimizer(Draft& draft) {
-  if (draft.zero != 0 || draft.param_dtype != plan::Dtype::bf16) return;
-  draft.zero = 1;
-  draft.grad_dtype = plan::Dtype::fp32;
-}
-
 bool claims_deepspeed(std::string_view file, std::string_view text) {
   constexpr std::string_view kMarks[] = {"\"zero_optimization\"", "\"train_batch_size\"",
                                          "\"train_micro_batch_size_per_gpu\""};
@@ -317,7 +311,6 @@ void read_deepspeed(PlanFile& plan, const FileReader& files) {
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, *root, files};
   read_deepspeed_tree(reading, plan);
-  shard_bf16_optimizer(plan.draft);
   plan.keys = fields.keys();
 }
 

@@ -9,10 +9,6 @@ namespace rankwright::importer {
 /// already has are kept where the config says "auto".
 void read_deepspeed_tree(ForeignReading& reading, PlanFile& plan);
 
-/// The optimizer of bf16 without ZeRO keeps gradients in fp32 and shards its states over the data
-/// ranks, as stage 1 does (deepspeed/runtime/bf16_optimizer.py).
-void shard_bf16_optimizer(Draft& draft);
-
 /// Reads the DeepSpeed config that `named`, a value of another tool's file, names. If it cannot be
 /// read, its name may state the stage and the offloading ("zero3_offload.json"), which is reported
 /// unless the tool has configs of such names itself. Returns false, and changes nothing but the

@@ -119,12 +119,14 @@ TEST(DeepSpeed, FormatThatIsNotBf16_IsTakenAsFp16) {
                    .draft.param_dtype.has_value());
 }
 
-TEST(DeepspeedImport, Bf16WithoutZero_HasShardedStates) {
+// Only pipelines have the optimizer of bf16 that shards (DeepSpeedEngine._do_optimizer_sanity_check
+// of 0.19).
+TEST(DeepspeedImport, Bf16WithoutZero_ShardsNothing) {
   const PlanFile plan = read(
       "{\"train_batch_size\": 8, \"bf16\": {\"enabled\": true}, \"zero_optimization\": {\"stage\": "
       "0}}");
-  EXPECT_THAT(plan.draft.zero, ::testing::Optional(1));
-  EXPECT_THAT(plan.draft.grad_dtype, ::testing::Optional(plan::Dtype::fp32));
+  EXPECT_THAT(plan.draft.zero, ::testing::Optional(0));
+  EXPECT_THAT(plan.draft.grad_dtype, ::testing::Optional(plan::Dtype::bf16));
 }
 
 }  // namespace deepspeed_test

@@ -700,7 +700,6 @@ void read_fine_tuning_tree(ForeignReading& reading, PlanFile& plan,
     plan.open.push_back({"parallelism.zero_stage", "no ZeRO", "set zero_stage in a plan file"});
   read_data_degrees(reading);
   read_trainer_precision(reading);
-  if (draft.target == rules::Target::deepspeed) shard_bf16_optimizer(draft);
   read_prompt_and_completion(reading, plan);
   read_other_length(reading);
   finish_adapter(reading);
