@@ -255,12 +255,13 @@ TEST(Answer, HasTheLeanestPlanIfNoneFits) {
 
 /// A search that is ended early has a plan that fits, and is not faster than the best.
 TEST(Answer, HasAPlanWheneverTheSearchIsEnded) {
+  constexpr i64 kLargest = 10'000'000;  // larger problems take minutes with sanitizers
   i64 ended = 0;
   for (std::uint64_t seed = 4900; seed < 4920; ++seed) {
     Dice dice(seed);
     const Problem one = problems::random_problem(dice);
     const Answer all = find_answer(one, catalog::get_calibration());
-    if (!all.best) continue;
+    if (!all.best || all.stats.candidates > kLargest) continue;
     for (i64 rounds = 0;; rounds += 1 + rounds / 2) {  // 0, 1, 2, 4, 7, ...
       i64 left = rounds;
       const Answer some = find_answer(one, catalog::get_calibration(),
