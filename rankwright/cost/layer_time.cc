@@ -465,9 +465,9 @@ double count_launches(const Work& w, const model::FeedForward& ffn) {
          (w.tp > 1 ? w.c[cluster::Constant::launch_tp] : 1) * unsynced_share(w);
 }
 
-/// Launches of the host for a recomputed module, over those of a dense layer, which has about 60:
-/// Megatron-LM's CheckpointWithoutOutput reads and sets three kinds of random states 15 times
-/// (core/tensor_parallel/random.py) and launches about five kernels again.
+/// Launches of the host for a recomputed module, over those of a dense layer, which has about 60.
+/// Megatron-LM reads or sets random states 12 times and runs a backward of its own
+/// (core/tensor_parallel/random.py), and launches about five kernels again: taken as 20.
 constexpr double kModuleKernels = 20.0 / 60;
 
 /// Adds the kernel-launch overhead to the passes. Exchanges of experts do not hide launches: the
