@@ -98,7 +98,70 @@ ZeroWaits find_zero3_waits(const plan::TrainingConfig& config, const RankWork& o
           .scattered = every ? mean(sync.reduced, sync.reductions) : sync.reduced};
 }
 
+/// Returns the reduction and the gather of a pp rank with these parameters, all in one call.
+MinSync sync_once(const plan::TrainingConfig& config, const plan::Share& share,
+                  const Links& links) {
+  plan::DataShape shape;
+  // A call without bytes would take time, too.
+  if (share.dense > 0) shape.dense[0] = shape.dense[1] = shape.dense_units = {{share.dense, 1}};
+  if (share.expert > 0) shape.expert = shape.expert_units = {{share.expert, 1}};
+  const Sync sync = estimate_sync(config, shape, links);
+  const double reductions =
+      reduces_every_microbatch(config) ? double(config.stage_microbatches()) : 1;
+  const double gathers = std::max(1.0, double(count_weight_gathers(config)));
+  return {sync.reduced / reductions, sync.gathered / gathers};
+}
+
 }  // namespace
+
+MinSync min_sync(const plan::TrainingConfig& config, const plan::Share& min, const plan::Share& all,
+                 const Links& links) {
+  MinSync sum;
+  if (has_frozen_weights(config)) return sum;
+  // The time per byte of a call falls with its size, and no call has more than all parameters.
+  const auto add = [&](const plan::Share& whole, i64 part) {
+    if (part <= 0) return;
+    const MinSync once = sync_once(config, whole, links);
+    const double share = double(part) / double(whole.total());
+    sum.reduced += share * once.reduced;
+    sum.gathered += share * once.gathered;
+  };
+  add({.dense = all.dense}, min.dense);
+  add({.expert = all.expert}, min.expert);
+  return sum;
+}
+
+MinDataTime min_data_time(const plan::TrainingConfig& config, const MinSync& sync,
+                          const cluster::Calibration& c) {
+  const double contention = c[cluster::Constant::zero3_contention];
+  const double m = double(config.microbatches());
+  const bool every = reduces_every_microbatch(config);
+  MinDataTime min{.not_slowed = std::max(0.0, 1 - contention)};
+  if (config.plan.zero < 3) {
+    const plan::Overlap& overlap = config.plan.overlap;
+    const double early = every ? m - 1 : 0;  // reductions before the last microbatch
+    const Seconds gathered = config.plan.zero > 0 ? sync.gathered : Seconds{};
+    (overlap.grad_reduce ? min.windowed : min.always) += sync.reduced;
+    (overlap.param_gather ? min.windowed : min.always) += gathered;
+    min.always += early * (overlap.grad_reduce ? contention : 1) * sync.reduced;
+    if (overlap.grad_reduce) min.spread = early * sync.reduced;
+    min.shown = c[cluster::Constant::dp_shown];
+    min.window = c[cluster::Constant::dp_window] * std::min(m, double(config.plan.pp)) / m;
+    return min;
+  }
+  const bool kept = keeps_gathered_weights(config);
+  const Seconds passes =
+      (kept ? m : 2 * m) * sync.gathered + (every ? m * sync.reduced : Seconds{});
+  min.spread = passes;
+  min.always = contention * (passes + (kept ? sync.gathered : Seconds{}));
+  if (!every) min.always += sync.reduced;
+  return min;
+}
+
+Seconds MinDataTime::exposed(Seconds pipeline) const {
+  return always + std::max(shown * windowed, windowed - window * pipeline) +
+         not_slowed * std::max(Seconds{}, spread - pipeline);
+}
 
 ZeroWaits estimate_zero3_waits(const plan::TrainingConfig& config, const RankWork& on,
                                const plan::DataShape& shape, const Links& links,

@@ -45,4 +45,32 @@ ZeroWaits estimate_zero3_waits(const plan::TrainingConfig& config, const RankWor
                                const plan::DataShape& shape, const Links& links,
                                const cluster::Calibration& calibration);
 
+/// Lower bounds of one reduction of all gradients of a pp rank, and of one gather of all its
+/// weights.
+struct MinSync {
+  Seconds reduced{}, gathered{};
+};
+
+/// Bounds the reduction and the gather of a pp rank that has at least `min` of the `all` parameters
+/// of the model, however they are divided into calls and stages (X19). 0 if some weights are
+/// frozen.
+MinSync min_sync(const plan::TrainingConfig& config, const plan::Share& min, const plan::Share& all,
+                 const Links& links);
+
+/// A lower bound of the exposed data traffic of a step (X19), as a function of the time of the
+/// pipeline: the longer that is, the more it hides.
+struct MinDataTime {
+  Seconds always{};    // exposed whatever runs beside it
+  Seconds windowed{};  // overlaps one microbatch; a fraction `shown` of it is exposed nevertheless
+  double shown = 0;
+  double window = 0;  // the part of the pipeline's time that overlaps it
+  Seconds spread{};  // overlaps the whole pipeline; a fraction `not_slowed` of what is longer shows
+  double not_slowed = 0;
+
+  /// Returns the exposed time beside a pipeline that takes `pipeline`.
+  Seconds exposed(Seconds pipeline) const;
+};
+MinDataTime min_data_time(const plan::TrainingConfig& config, const MinSync& sync,
+                          const cluster::Calibration& calibration);
+
 }  // namespace rankwright::cost

@@ -72,17 +72,6 @@ double exposed_share(const plan::TrainingConfig& config, const cluster::Calibrat
   return config.plan.overlap.pp ? c[cluster::Constant::pp_shown] : 1;
 }
 
-/// Returns the slowdown factor of a recipe that is not tuned.
-double untuned_factor(const plan::TrainingConfig& config, const cluster::Calibration& c) {
-  return config.software.tuned ? 1 : c[cluster::Constant::untuned];
-}
-
-/// Returns the relative slowdown by jitter, proportional to the log2 of the number of 8-device
-/// nodes.
-double jitter_share(const plan::TrainingConfig& config, const cluster::Calibration& c) {
-  return c[cluster::Constant::jitter] / 100 * std::log2(std::max(1.0, double(config.world) / 8));
-}
-
 /// Returns a lower bound on the exposed sends of one microbatch per chunk of the mean pp rank: at
 /// least pp - 1 of the boundaries of pp stages are between ranks, each crossed twice.
 Seconds min_chunk_sends(const plan::TrainingConfig& config, const cluster::Calibration& c,
@@ -126,7 +115,7 @@ Seconds estimate_reference_time(const plan::TrainingConfig& config, const cluste
   Seconds time = (m + fill) * staged.forward;
   if (config.plan.zero >= 3)
     time += m * estimate_zero3_waits(config, staged.heaviest, shape, links, c).forward;
-  return untuned_factor(config, c) * time;
+  return find_overheads(config, c).untuned * time;
 }
 
 /// Sums the layers of a plan into stages and pp ranks.
@@ -446,8 +435,8 @@ std::vector<pipeline::StageTimes> StageEstimator::computed_times() const {
 
 /// X9: with exposed sends, the overhead of an untuned recipe, and jitter.
 CellTimes StageEstimator::times(const Links& links) const {
-  const double slower = untuned_factor(config_, c_) * (1 + jitter_share(config_, c_));
   const double exposed = exposed_share(config_, c_);
+  const double slower = find_overheads(config_, c_).lengthen(Seconds{1}).value;
   CellTimes times{.hop = slower * (1 - exposed) * prices_.send()};
   // The exposed communication of ZeRO-3 is spread over the cells.
   double forward = 1, backward = 1;
@@ -493,6 +482,13 @@ Seconds StepTime::compute() const {
   return sum;
 }
 
+Overheads find_overheads(const plan::TrainingConfig& config, const cluster::Calibration& c) {
+  // Jitter grows with the log2 of the number of nodes of 8 devices.
+  const double doublings = std::log2(std::max(1.0, double(config.world) / 8));
+  return {.untuned = config.software.tuned ? 1 : c[cluster::Constant::untuned],
+          .jitter = c[cluster::Constant::jitter] / 100 * doublings};
+}
+
 Seconds min_time(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
                  const LayerCosts& prices) {
   const plan::Plan& plan = config.plan;
@@ -510,14 +506,28 @@ Seconds min_time(const plan::TrainingConfig& config, const cluster::Calibration&
   }
   const Seconds sends = min_chunk_sends(config, calibration, prices);
   const double m = double(config.microbatches());
-  return apply_overheads(config, calibration, m * (once / double(plan.pp) + sends));
+  return find_overheads(config, calibration).lengthen(m * (once / double(plan.pp) + sends));
 }
 
 Seconds min_time_per_extra_chunk(const plan::TrainingConfig& config,
                                  const cluster::Calibration& calibration,
                                  const LayerCosts& prices) {
   const Seconds sends = min_chunk_sends(config, calibration, prices);
-  return apply_overheads(config, calibration, double(config.microbatches()) * sends);
+  return find_overheads(config, calibration).lengthen(double(config.microbatches()) * sends);
+}
+
+Seconds min_time_with_data(const Overheads& overheads, Seconds pipeline, const MinDataTime& data) {
+  const auto [untuned, jitter] = overheads;
+  const auto step = [&, untuned, jitter](Seconds end) {
+    return (1 + jitter) * (untuned * end + data.exposed(end));
+  };
+  const Seconds end = pipeline / (untuned * (1 + jitter));
+  // A longer pipeline may hide more than it adds, until it has hidden all.
+  Seconds min = step(end);
+  if (data.spread > end) min = std::min(min, step(data.spread));
+  if (const Seconds hidden = (1 - data.shown) * data.windowed; hidden > data.window * end)
+    min = std::min(min, step(hidden / data.window));
+  return min;
 }
 
 StageCosts estimate_stage_costs(const plan::TrainingConfig& config,
@@ -530,11 +540,6 @@ Seconds min_end(const plan::TrainingConfig& config, const StageCosts& staged) {
   // The busiest pp rank's work is also summed elsewhere in another order; max hides rounding.
   return std::max(staged.busiest,
                   min_pipeline_time(make_pipeline_shape(config), staged.stages, staged.hop));
-}
-
-Seconds apply_overheads(const plan::TrainingConfig& config, const cluster::Calibration& c,
-                        Seconds time) {
-  return untuned_factor(config, c) * (1 + jitter_share(config, c)) * time;
 }
 
 Seconds estimate_pipeline_end(const plan::TrainingConfig& config, const StageCosts& staged) {
@@ -566,7 +571,8 @@ StepTime estimate_step_time(const plan::TrainingConfig& config, const cluster::C
                             const plan::DataShape& shape, Seconds end) {
   StepTime step = staged.step;
   step[Item::bubble] = std::max(Seconds{}, end - staged.busiest);
-  step[Item::untuned] = (untuned_factor(config, c) - 1) * step.total();
+  const Overheads overheads = find_overheads(config, c);
+  step[Item::untuned] = (overheads.untuned - 1) * step.total();
   const CommTime data = estimate_data_time(config, staged.heaviest, shape, links, c);
   step[Item::dp] = data.exposed;
   step.overlapped[std::size_t(Item::dp)] = data.overlapped;
@@ -578,7 +584,7 @@ StepTime estimate_step_time(const plan::TrainingConfig& config, const cluster::C
       estimate_offload_time(config, {on.share, on.trained, on.layers, on.forward, on.backward});
   step[Item::offload] = offload.exposed;
   step.overlapped[std::size_t(Item::offload)] = offload.overlapped;
-  step[Item::jitter] = jitter_share(config, c) * step.total();
+  step[Item::jitter] = overheads.jitter * step.total();
   return step;
 }
 

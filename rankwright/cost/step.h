@@ -81,6 +81,17 @@ struct StepTime {
   }
 };
 
+/// X8: an untuned recipe lengthens the pipeline by a factor, and jitter the whole step by a
+/// fraction.
+struct Overheads {
+  double untuned = 1, jitter = 0;
+
+  /// Returns the time of a pipeline as part of a step.
+  Seconds lengthen(Seconds pipeline) const { return untuned * (1 + jitter) * pipeline; }
+};
+Overheads find_overheads(const plan::TrainingConfig& config,
+                         const cluster::Calibration& calibration);
+
 /// Estimates the step time. Requires: the config has no constraint violation.
 StepTime estimate_step_time(const plan::TrainingConfig& config,
                             const cluster::Calibration& calibration);
@@ -110,6 +121,10 @@ Seconds min_time(const plan::TrainingConfig& config, const cluster::Calibration&
 Seconds min_time_per_extra_chunk(const plan::TrainingConfig& config,
                                  const cluster::Calibration& calibration, const LayerCosts& prices);
 
+/// Returns a lower bound on the time of a step whose pipeline takes at least `pipeline`, overheads
+/// included, and whose data traffic has the bound `data` (X19).
+Seconds min_time_with_data(const Overheads& overheads, Seconds pipeline, const MinDataTime& data);
+
 /// Returns a lower bound on the end of the last cell (PT8); 0 without a pipeline.
 Seconds min_end(const plan::TrainingConfig& config, const StageCosts& staged);
 /// Estimates the end of the last cell in closed form (pipeline.h); 0 without a pipeline.
@@ -128,11 +143,6 @@ StepTime estimate_step_time(const plan::TrainingConfig& config,
                             const cluster::Calibration& calibration, const Links& links,
                             const LayerCosts& prices, const StageCosts& staged,
                             const plan::DataShape& data, Seconds end);
-
-/// Returns `time` of the pipeline as part of a step: with the overhead of an untuned recipe and
-/// with jitter.
-Seconds apply_overheads(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
-                        Seconds time);
 
 /// The durations of a plan's cells for simulating its Program. Exposed sends are part of the cells.
 struct CellTimes {

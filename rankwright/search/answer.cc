@@ -62,7 +62,7 @@ std::optional<Seconds> Simulations::time(const Candidate& candidate, Seconds tha
   const cost::StageCosts staged = estimate_stage_costs(config, calibration_, prices);
   const Seconds closed = estimate_pipeline_end(config, staged);
   const auto with = [&](Seconds end) {
-    return candidate.time + cost::apply_overheads(config, calibration_, end - closed);
+    return candidate.time + cost::find_overheads(config, calibration_).lengthen(end - closed);
   };
   if (with(min_end(config, staged)) > than) return std::nullopt;
   std::vector<double> key{double(shape.schedule), double(shape.pp), double(shape.chunks),

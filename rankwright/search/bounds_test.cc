@@ -142,8 +142,88 @@ RC_GTEST_PROP(Bounds, LaterPipelineEndLengthensTheStepByItsOverheadsAlone, ()) {
         .total();
   };
   const Seconds more = with(end + later) - with(end);
-  RC_ASSERT(std::abs(more / cost::apply_overheads(config, catalog::get_calibration(), later) - 1) <
-            1e-9);
+  const Seconds longer = cost::find_overheads(config, catalog::get_calibration()).lengthen(later);
+  RC_ASSERT(std::abs(more / longer - 1) < 1e-9);
+}
+
+RC_GTEST_PROP(Bounds, PpRankWithTheMostParametersHasAtLeastTheirBound, ()) {
+  const rankwright::plan::TrainingConfig config = make_random_config();
+  const ShareBounds bounds = bound_shares(config);
+  const cost::LayerCosts prices = estimate_layer_costs(
+      config, cost::Links(config, catalog::get_calibration()), catalog::get_calibration());
+  const cost::StageCosts staged = estimate_stage_costs(config, catalog::get_calibration(), prices);
+  RC_ASSERT(bounds.heaviest.dense <= staged.heaviest.share.dense);
+  RC_ASSERT(bounds.heaviest.expert <= staged.heaviest.share.expert);
+  RC_ASSERT(bounds.heaviest.dense <= bounds.all.dense);
+  RC_ASSERT(bounds.heaviest.expert <= bounds.all.expert);
+}
+
+RC_GTEST_PROP(Bounds, StepTakesAtLeastTheTimeOfItsPipelineAndData, ()) {
+  // Many: a mistake shows where fixed times of calls count, in small models on fast links.
+  for (int k = 0; k < 30; ++k) {
+    const rankwright::plan::TrainingConfig config = make_random_config();
+    const cluster::Calibration& calibration = catalog::get_calibration();
+    const cost::Links links(config, calibration);
+    const cost::LayerCosts prices = estimate_layer_costs(config, links, calibration);
+    const cost::Overheads overheads = cost::find_overheads(config, calibration);
+    const ShareBounds shares = bound_shares(config);
+    const cost::MinDataTime data =
+        min_data_time(config, min_sync(config, shares.heaviest, shares.all, links), calibration);
+    const Seconds total = cost::estimate_step_time(config, calibration).total();
+    const cost::StageCosts staged = estimate_stage_costs(config, calibration, prices);
+    const Seconds idle = std::max(Seconds{}, min_end(config, staged) - staged.busiest);
+    const Seconds known = overheads.lengthen(staged.step.total() + idle);
+    const Seconds layers = min_time(config, calibration, prices);
+    for (const Seconds pipeline : {Seconds{}, layers, known}) {
+      const Seconds min = min_time_with_data(overheads, pipeline, data);
+      RC_ASSERT(min >= (1 - kRounding) * pipeline);
+      RC_ASSERT(min <= (1 + kRounding) * total);
+    }
+  }
+}
+
+TEST(Bounds, DataThatNothingHidesIsAddedToThePipeline) {
+  // One pp rank holds all 8.03 billion parameters, and its gradients of 2 bytes wait for nothing:
+  // the bound is one all-reduce of 16.1 GB. In buckets, as the estimate has them, it takes longer.
+  plan::TrainingConfig config{.model = *catalog::find_model("llama-3.1-8b"),
+                              .cluster = *catalog::find_cluster("dgx-h100 x 4"),
+                              .job = {.global_batch = 32, .sequence = 4096},
+                              .plan = {.dp = 32, .zero = 0},
+                              .world = 32};
+  config.plan.overlap.grad_reduce = false;
+  const cluster::Calibration& calibration = catalog::get_calibration();
+  const cost::Links links(config, calibration);
+  const ShareBounds shares = bound_shares(config);
+  EXPECT_EQ(shares.heaviest.dense, 8'030'261'248);
+  const cost::MinDataTime data =
+      min_data_time(config, min_sync(config, shares.heaviest, shares.all, links), calibration);
+  const cost::StepTime step = cost::estimate_step_time(config, calibration);
+  const Seconds whole = links.time(plan::TrafficKind::dp_all_reduce, plan::Op::all_reduce,
+                                   Bytes{2.0 * 8'030'261'248}, mesh::GroupKind::shard);
+  EXPECT_NEAR(data.exposed(Seconds{10}) / whole, 1, 1e-9);
+  EXPECT_LE(data.exposed(Seconds{10}), step[cost::Item::dp]);
+}
+
+TEST(Bounds, LongPipelineHidesWhatAShortOneShows) {
+  // 3 s of traffic beside the pipeline, slowed by a quarter: 1 s of it is left beside 2 s of
+  // computation, the rest is slowed.
+  //   exposed(2 s) = 0.25·3 + 0.75·(3 - 2) = 1.5 s, exposed(5 s) = 0.25·3 = 0.75 s
+  const cost::MinDataTime data{
+      .always = Seconds{0.25 * 3}, .spread = Seconds{3}, .not_slowed = 0.75};
+  EXPECT_DOUBLE_EQ(data.exposed(Seconds{2}).value, 1.5);
+  EXPECT_DOUBLE_EQ(data.exposed(Seconds{5}).value, 0.75);
+  // A longer pipeline adds more than it hides: 2 + 1.5 s against 3 + 0.75 s.
+  EXPECT_DOUBLE_EQ(min_time_with_data({}, Seconds{2}, data).value, 3.5);
+  // 2 s overlap 90 % of the pipeline, and 10 % show in any case.
+  //   exposed(1 s) = max(0.2, 2 - 0.9) = 1.1 s, exposed(2 s) = max(0.2, 2 - 1.8) = 0.2 s
+  const cost::MinDataTime window{.windowed = Seconds{2}, .shown = 0.1, .window = 0.9};
+  EXPECT_DOUBLE_EQ(window.exposed(Seconds{1}).value, 1.1);
+  EXPECT_DOUBLE_EQ(window.exposed(Seconds{2}).value, 0.2);
+  EXPECT_DOUBLE_EQ(min_time_with_data({}, Seconds{1}, window).value, 2.1);
+  // Were more hidden than the pipeline grows, the longer one would be the bound: 1 + 0.2 s instead
+  // of 0.5 + 1.1 s.
+  const cost::MinDataTime wide{.windowed = Seconds{2}, .shown = 0.1, .window = 1.8};
+  EXPECT_DOUBLE_EQ(min_time_with_data({}, Seconds{0.5}, wide).value, 1.2);
 }
 
 TEST(Bounds, NoCandidateIsFasterThanTheBoundOfItsNode) {

@@ -29,6 +29,7 @@ SearchContext make_context(const Problem& problem, const cluster::Calibration& c
   SearchContext context{.problem = problem,
                         .calibration = calibration,
                         .windows = windows,
+                        .overheads = cost::find_overheads(problem.config, calibration),
                         .limit = problem.limit(),
                         .safe = problem.safe()};
   for (const rules::Rule* rule : find_refusals(problem.limits.target))

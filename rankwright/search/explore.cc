@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <utility>
@@ -146,9 +147,11 @@ struct KnownShape {
 
 /// A way to shard that fits, with a lower bound of the step time.
 struct FittingShard {
-  const Shard* shard = nullptr;
+  const PricedShard* priced = nullptr;
   Bytes memory{};
   Seconds min{};
+
+  const Shard& shard() const { return *priced->shard; }
 };
 
 /// Sets the minimum times over all layer kinds.
@@ -185,7 +188,9 @@ class NodeSearch {
         space_(make_node_space(context, node, result_.stats())),
         fitting_(
             std::min(fitting.value_or(space_.micro_batches.size()), space_.micro_batches.size())),
-        scratch_(space_.config) {}
+        scratch_(space_.config),
+        shares_(bound_shares(space_.config)),
+        syncs_(space_.orders.size()) {}
 
   PartialResult run();
 
@@ -196,7 +201,7 @@ class NodeSearch {
   LayerCostCache::Layers& price_layers(const PlacedOrder& placed, std::size_t comm,
                                        const plan::TrainingConfig& config, LayerCostCache& cache);
   bool search_micro_batch(std::size_t index);
-  void search_orders(BatchLevel& batch, bool chunked, LayerCostCache& cache);
+  void search_orders(BatchLevel& batch, std::size_t part, LayerCostCache& cache);
   void search_pipeline(const OrderLevel& level, const Pipe& pipe);
   void search_shards(const PipelineLevel& level, const PricedOrder& order);
 
@@ -213,6 +218,20 @@ class NodeSearch {
                                          const cost::StageCosts& staged);
   Bytes estimate_memory(const PipelineLevel& level, const Shard& shard,
                         const plan::TrainingConfig& config);
+  const std::vector<cost::MinSync>& find_min_syncs(const PlacedOrder& placed,
+                                                   plan::TrainingConfig& config);
+  std::vector<PricedShard> bound_shards(const PlacedOrder& placed, Seconds min,
+                                        plan::TrainingConfig& config);
+  Seconds with_data(Seconds pipeline, const PricedShard& shard) const {
+    return min_time_with_data(context_.overheads, pipeline, shard.data);
+  }
+  /// Returns whether a step whose pipeline takes `pipeline` is too slow with every way to shard.
+  bool is_too_slow(Seconds pipeline, const PricedOrder& order) const {
+    return pipeline > result_.limit() ||
+           std::ranges::all_of(order.left, [&](const PricedShard* one) {
+             return with_data(pipeline, *one) > result_.limit();
+           });
+  }
   i64 count_candidates_per_micro_batch() const {
     return space_.num_shards * space_.candidates_per_shard() / i64(space_.micro_batches.size());
   }
@@ -232,8 +251,10 @@ class NodeSearch {
   const NodeSpace space_;
   const std::size_t fitting_;            // microbatch sizes that may fit
   std::vector<LargestBatch> largest_{};  // by index of sequence parallelism; empty: not known
-  plan::TrainingConfig scratch_;       // reused, because copying the model and the cluster is slow
-  std::deque<StageSet> stage_sets_{};  // of the current OrderLevel
+  plan::TrainingConfig scratch_;  // reused, because copying the model and the cluster is slow
+  const ShareBounds shares_;
+  std::vector<std::vector<cost::MinSync>> syncs_;  // by order and way to shard; empty: not known
+  std::deque<StageSet> stage_sets_{};              // of the current OrderLevel
   std::deque<KnownShape> shapes_{};
   // The current pipeline:
   std::vector<cost::RankLoad> loads_{};  // of the ranks that may be the fullest; empty: not known
@@ -272,13 +293,19 @@ Bytes NodeSearch::estimate_memory(const PipelineLevel& level, const Shard& shard
   return total;
 }
 
-/// Returns the order's ways to shard that fit and that no rule refuses. Leaves the last one in
-/// `config`.
+/// Returns the order's ways to shard that may be fast enough, that fit and that no rule refuses.
+/// Leaves the last one in `config`.
 std::vector<FittingShard> NodeSearch::find_fitting(const PipelineLevel& level,
-                                                   const PricedOrder& order, Seconds min,
+                                                   const PricedOrder& order, Seconds pipeline,
                                                    plan::TrainingConfig& config) {
   std::vector<FittingShard> fitting;
-  for (const Shard& shard : order.placed->shards) {
+  for (const PricedShard* const one : order.left) {
+    const Shard& shard = *one->shard;
+    const Seconds min = with_data(pipeline, *one);
+    if (min > result_.limit()) {
+      ++result_.stats().pruned;
+      continue;
+    }
     choose(config.plan, shard.zero, shard.size, problem_);
     if (is_refused(config)) continue;
     if (result_.is_too_large(level.min_memory[std::size_t(shard.zero)])) {
@@ -287,7 +314,7 @@ std::vector<FittingShard> NodeSearch::find_fitting(const PipelineLevel& level,
     }
     const Bytes total = estimate_memory(level, shard, config);
     if (total <= context_.limit)
-      fitting.push_back({&shard, total, min});
+      fitting.push_back({one, total, min});
     else
       result_.reject(config.plan, total);
   }
@@ -315,14 +342,14 @@ void NodeSearch::search_shards(const PipelineLevel& level, const PricedOrder& or
   config.plan.cp_comm = order.comm;
   const Seconds min = min_time(context_, config, order, level.pipe, level.stages.ends);
   if (min > result_.limit()) {
-    result_.stats().pruned += i64(order.placed->shards.size());
+    result_.stats().pruned += i64(order.left.size());
     return;
   }
   std::vector<FittingShard> fitting = find_fitting(level, order, min, config);
   // Prunes with bounds that become tighter and more expensive.
   const auto prune = [&] {
     result_.stats().pruned += i64(std::erase_if(fitting, [&](const FittingShard& one) {
-      return result_.can_prune(one.min, config.plan.recompute, one.shard->zero, one.memory);
+      return result_.can_prune(one.min, config.plan.recompute, one.shard().zero, one.memory);
     }));
     return fitting.empty();
   };
@@ -334,24 +361,24 @@ void NodeSearch::search_shards(const PipelineLevel& level, const PricedOrder& or
   if (!known_end) known_end = min_end(config, staged);
   const Seconds soonest = *known_end;
   const Seconds idle = std::max(Seconds{}, soonest - staged.busiest);
-  for (FittingShard& one : fitting)
-    one.min = cost::apply_overheads(config, calibration_, staged.step.total() + idle);
+  const Seconds pipeline = context_.overheads.lengthen(staged.step.total() + idle);
+  for (FittingShard& one : fitting) one.min = with_data(pipeline, *one.priced);
   if (prune()) return;
   cost::Links links = order.placed->links;
   const plan::DataShape*& data = level.stages.data_shape;
   if (data == nullptr) data = &find_data_shape(level.stages, config, staged);
   for (FittingShard& one : fitting) {
-    choose(config.plan, one.shard->zero, one.shard->size, problem_);
-    links.set(mesh::GroupKind::shard, one.shard->shard);
-    links.set(mesh::GroupKind::replicate, one.shard->replicate);
+    choose(config.plan, one.shard().zero, one.shard().size, problem_);
+    links.set(mesh::GroupKind::shard, one.shard().shard);
+    links.set(mesh::GroupKind::replicate, one.shard().replicate);
     one.min = estimate_step_time(config, calibration_, links, order.prices, staged, *data, soonest)
                   .total();
   }
   if (prune()) return;
   const Seconds later =
-      cost::apply_overheads(config, calibration_, estimate_pipeline_end(config, staged) - soonest);
+      context_.overheads.lengthen(estimate_pipeline_end(config, staged) - soonest);
   for (const FittingShard& one : fitting) {
-    choose(config.plan, one.shard->zero, one.shard->size, problem_);
+    choose(config.plan, one.shard().zero, one.shard().size, problem_);
     result_.add(config.plan, one.min + later, one.memory);
   }
 }
@@ -383,7 +410,7 @@ std::optional<PipelineLevel> NodeSearch::make_pipeline(const OrderLevel& level, 
   SearchStats& stats = result_.stats();
   const auto all_slower = [&](auto&& bound) {
     return std::all_of(level.orders.begin(), level.orders.end(),
-                       [&](const PricedOrder* one) { return bound(*one) > result_.limit(); });
+                       [&](const PricedOrder* one) { return is_too_slow(bound(*one), *one); });
   };
   if (all_slower([&](const PricedOrder& one) { return one.min_with(pipe); })) {
     stats.pruned += level.candidates;
@@ -492,6 +519,39 @@ void NodeSearch::bound_largest_batch() {
   }
 }
 
+/// Returns the bounds of the data traffic of an order, by way to shard. Leaves the last one in
+/// `config`.
+const std::vector<cost::MinSync>& NodeSearch::find_min_syncs(const PlacedOrder& placed,
+                                                             plan::TrainingConfig& config) {
+  std::vector<cost::MinSync>& known = syncs_[std::size_t(&placed - space_.orders.data())];
+  if (!known.empty()) return known;
+  cost::Links links = placed.links;
+  for (const Shard& shard : placed.shards) {
+    choose(config.plan, shard.zero, shard.size, problem_);
+    links.set(mesh::GroupKind::shard, shard.shard);
+    links.set(mesh::GroupKind::replicate, shard.replicate);
+    known.push_back(min_sync(config, shares_.heaviest, shares_.all, links));
+  }
+  return known;
+}
+
+/// Returns the ways to shard an order whose step may be fast enough if its pipeline takes at least
+/// `min`. Changes the plan of `config` meanwhile and restores it.
+std::vector<PricedShard> NodeSearch::bound_shards(const PlacedOrder& placed, Seconds min,
+                                                  plan::TrainingConfig& config) {
+  const plan::Plan before = config.plan;
+  const std::vector<cost::MinSync>& syncs = find_min_syncs(placed, config);
+  std::vector<PricedShard> fast;
+  for (std::size_t k = 0; k < placed.shards.size(); ++k) {
+    const Shard& shard = placed.shards[k];
+    choose(config.plan, shard.zero, shard.size, problem_);
+    const PricedShard one{&shard, min_data_time(config, syncs[k], calibration_)};
+    if (with_data(min, one) <= result_.limit()) fast.push_back(one);
+  }
+  config.plan = before;
+  return fast;
+}
+
 /// Computes the times of the layers on each order with each context-parallel algorithm, without
 /// recompute. Orders with equal groups inside layers share them.
 std::vector<PricedOrder> NodeSearch::price_orders(const BatchLevel& batch, const plan::Plan& plan,
@@ -526,15 +586,16 @@ std::vector<PricedOrder> NodeSearch::price_orders(const BatchLevel& batch, const
         prices.sends = estimate_send_times(config, placed.links);
         min = cost::min_time(config, calibration_, prices);
       }
-      if (min > result_.limit()) {
-        stats.pruned += candidates;
-        continue;
-      }
+      std::vector<PricedShard> shards;
+      if (min <= result_.limit()) shards = bound_shards(placed, min, config);
+      stats.pruned += candidates_per_shard * i64(placed.shards.size() - shards.size());
+      if (shards.empty()) continue;
       all.push_back({.placed = &placed,
                      .comm = comm,
                      .prices = prices,
                      .min = min,
-                     .per_chunk = min_time_per_extra_chunk(config, calibration_, prices)});
+                     .per_chunk = min_time_per_extra_chunk(config, calibration_, prices),
+                     .shards = std::move(shards)});
       all.back().cost_class = find_cost_class(all);
     }
   }
@@ -553,10 +614,12 @@ std::vector<const PricedOrder*> NodeSearch::order_by_bound(std::vector<PricedOrd
     one.min = cost::min_time(config, calibration_, one.prices);
     one.whole = min_time_of_whole_layers(context_, config, one.prices, false);
     one.halved = min_time_of_whole_layers(context_, config, one.prices, true);
-    if (std::max(one.min, one.halved) > result_.limit()) {
-      result_.stats().pruned += pipes * i64(one.placed->shards.size());
-      continue;
-    }
+    const Seconds pipeline = std::max(one.min, one.halved);
+    one.left.clear();
+    for (const PricedShard& shard : one.shards)
+      if (with_data(pipeline, shard) <= result_.limit()) one.left.push_back(&shard);
+    result_.stats().pruned += pipes * i64(one.shards.size() - one.left.size());
+    if (one.left.empty()) continue;
     set_lightest_layer(one, plan);
     left.push_back(&one);
   }
@@ -565,39 +628,34 @@ std::vector<const PricedOrder*> NodeSearch::order_by_bound(std::vector<PricedOrd
   return left;
 }
 
-/// Searches the pipelines with several chunks per pp rank if `chunked`, else those with one. Only
-/// the former may overlap their sends.
-void NodeSearch::search_orders(BatchLevel& batch, bool chunked, LayerCostCache& cache) {
-  std::vector<Pipe> pipes = space_.pipes;
-  if (problem_.overlap_chunks)
-    std::erase_if(pipes, [&](const Pipe& pipe) { return (pipe.chunks > 1) != chunked; });
-  else if (chunked)
-    return;
-  if (pipes.empty()) return;
-  const auto is_too_large = [&](std::size_t recompute, const Pipe& pipe) {
-    const MemoryBounds& memory =
-        batch.memory.bound(recompute, pipe.schedule, config_with(batch.plan));
+/// Searches the pipelines of one of NodeSpace::pipe_sets. Only those of the second have several
+/// chunks per pp rank, if those overlap their sends.
+void NodeSearch::search_orders(BatchLevel& batch, std::size_t part, LayerCostCache& cache) {
+  const std::vector<PipeSet>& sets = space_.pipe_sets[part];
+  i64 combinations = 0;
+  for (const PipeSet& set : sets) combinations += i64(set.pipes.size());
+  if (combinations == 0) return;
+  const auto is_too_large = [&](std::size_t recompute, pipeline::Schedule schedule) {
+    const MemoryBounds& memory = batch.memory.bound(recompute, schedule, config_with(batch.plan));
     return result_.is_too_large(*std::min_element(memory.begin(), memory.end()));
   };
   const auto none_fits = [&](std::size_t recompute) {
-    return std::ranges::all_of(pipes, [&](const Pipe& pipe) {
-      return !combines(space_.recomputes[recompute], pipe) || is_too_large(recompute, pipe);
+    return std::ranges::all_of(sets[recompute].schedules, [&](pipeline::Schedule schedule) {
+      return is_too_large(recompute, schedule);
     });
   };
   std::size_t left = space_.recomputes.size();  // choices of recompute that may fit
   while (left > 0 && none_fits(left - 1)) --left;
   if (left == 0) {
-    result_.stats().memory +=
-        space_.num_shards * i64(space_.comms.size()) * count_combinations(space_.recomputes, pipes);
+    result_.stats().memory += space_.num_shards * i64(space_.comms.size()) * combinations;
     return;
   }
   plan::Plan plan = batch.plan;
-  if (problem_.overlap_chunks) plan.overlap.pp = chunked;
-  std::vector<PricedOrder> evaluated =
-      price_orders(batch, plan, count_combinations(space_.recomputes, pipes), cache);
+  if (problem_.overlap_chunks) plan.overlap.pp = part > 0;
+  std::vector<PricedOrder> evaluated = price_orders(batch, plan, combinations, cache);
   if (evaluated.empty()) return;
   i64 shards = 0;
-  for (const PricedOrder& one : evaluated) shards += i64(one.placed->shards.size());
+  for (const PricedOrder& one : evaluated) shards += i64(one.shards.size());
   plan.order = mesh::kDefaultOrder;
   plan.dispatcher = choose_dispatcher(problem_, plan.ep);
   plan.cp_comm = plan::CpComm::p2p;
@@ -607,9 +665,12 @@ void NodeSearch::search_orders(BatchLevel& batch, bool chunked, LayerCostCache& 
   for (std::size_t k = 0; k < space_.recomputes.size(); ++k) {
     if (is_stopped()) return;
     some.clear();
-    for (const Pipe& pipe : pipes) {
-      if (!combines(space_.recomputes[k], pipe)) continue;
-      if (is_too_large(k, pipe))
+    std::uint32_t large = 0;  // schedules, as bits
+    const auto bit = [](pipeline::Schedule one) { return std::uint32_t{1} << std::size_t(one); };
+    for (const pipeline::Schedule one : sets[k].schedules)
+      if (is_too_large(k, one)) large |= bit(one);
+    for (const Pipe& pipe : sets[k].pipes) {
+      if ((large & bit(pipe.schedule)) != 0)
         result_.stats().memory += shards;
       else
         some.push_back(pipe);
@@ -627,7 +688,7 @@ void NodeSearch::search_orders(BatchLevel& batch, bool chunked, LayerCostCache& 
         .activations = sum_activations(space_, space_.recomputes[k], batch.memory.activations(k)),
         .unlinked = unlinked,
         .num_cost_classes = evaluated.size()};
-    for (const PricedOrder* one : level.orders) level.candidates += i64(one->placed->shards.size());
+    for (const PricedOrder* one : level.orders) level.candidates += i64(one->left.size());
     stage_sets_.clear();
     for (const Pipe& pipe : some) search_pipeline(level, pipe);
   }
@@ -667,7 +728,8 @@ bool NodeSearch::search_micro_batch(std::size_t index) {
     any_fits = true;
     const bool is_largest = !largest_.empty() && index + 1 == fitting_;
     LayerCostCache cache = is_largest ? std::move(largest_[k].cache) : LayerCostCache(space_);
-    for (const bool chunked : {false, true}) search_orders(batch, chunked, cache);
+    for (std::size_t part = 0; part < space_.pipe_sets.size(); ++part)
+      search_orders(batch, part, cache);
   }
   return any_fits;
 }

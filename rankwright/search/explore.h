@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "rankwright/cluster/calibration.h"
+#include "rankwright/cost/step.h"
 #include "rankwright/search/partial_result.h"
 #include "rankwright/search/space.h"
 #include "rankwright/search/stage_split_cache.h"
@@ -18,6 +19,7 @@ struct SearchContext {
   const Problem& problem;
   const cluster::Calibration& calibration;
   Windows windows{};
+  cost::Overheads overheads{};
   Bytes limit{};                            // a plan that takes more does not fit
   Bytes safe{};                             // a plan that takes no more fits at any estimate error
   bool bounds = true;                       // false: evaluate everything that fits

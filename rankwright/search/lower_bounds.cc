@@ -29,7 +29,7 @@ Seconds min_time_of_whole_layers(const SearchContext& context, const plan::Train
     lightest = std::min(lightest, each);
   }
   add(layers, lightest);
-  return cost::apply_overheads(config, context.calibration, double(config.microbatches()) * max);
+  return context.overheads.lengthen(double(config.microbatches()) * max);
 }
 
 Seconds min_step_time(const SearchContext& context, const plan::TrainingConfig& config,
@@ -49,6 +49,37 @@ Seconds min_compute_time(const SearchContext& context, plan::TrainingConfig& con
   config.plan.sequence_parallel = before;
   config.plan.cp_comm = comm;
   return min;
+}
+
+ShareBounds bound_shares(const plan::TrainingConfig& config) {
+  const model::Model& model = config.model;
+  const plan::Plan& plan = config.plan;
+  ShareBounds bounds;
+  double least_dense = 1, least_expert = 1;  // fractions of a layer, of one with experts
+  i64 without_experts = 0;
+  const auto add = [&](const plan::Share& share, i64 count) {
+    const double total = double(share.total());
+    if (count == 0 || total == 0) return;
+    bounds.all += count * share;
+    least_dense = std::min(least_dense, double(share.dense) / total);
+    if (share.expert > 0)
+      least_expert = std::min(least_expert, double(share.expert) / total);
+    else
+      without_experts += count * share.total();
+  };
+  for (const model::LayerRun& run : model.runs)
+    add(count_layer_share(model, run.layer, plan), run.count);
+  if (model.mtp_layers > 0) add(count_mtp_share(config), model.mtp_layers);
+  add(plan::count_embedding_share(model, plan.tp), 1);
+  add(plan::count_encoder_share(model, plan.tp), 1);
+  add(plan::count_head_share(model, plan.tp, !model.tied), 1);
+  // The rank with the most has at least the mean. The fewest experts are there if it has all that
+  // is without experts.
+  const double mean = double(bounds.all.total()) / double(plan.pp);
+  bounds.heaviest.dense = i64(least_dense * mean);
+  if (bounds.all.expert > 0)
+    bounds.heaviest.expert = i64(least_expert * std::max(0.0, mean - double(without_experts)));
+  return bounds;
 }
 
 EndStages find_end_stages(const plan::Stages& stages, const Pipe& pipe, i64 pp, i64 recomputed) {
@@ -86,7 +117,7 @@ Seconds min_time(const SearchContext& context, const plan::TrainingConfig& confi
   if (!row(pipe.schedule).splits_backward)
     last += ends.before * order.backward + backward(p.embedding) + hops * p.send();
   const Seconds first = m * (ends.first * layer + ends.first_again * order.again + embedding);
-  return std::max(min, cost::apply_overheads(config, context.calibration, std::max(first, last)));
+  return std::max(min, context.overheads.lengthen(std::max(first, last)));
 }
 
 }  // namespace rankwright::search

@@ -31,6 +31,20 @@ Seconds min_step_time(const SearchContext& context, const plan::TrainingConfig& 
 /// where it is allowed. `config` is changed meanwhile and restored.
 Seconds min_compute_time(const SearchContext& context, plan::TrainingConfig& config);
 
+/// The parameters of all pp ranks, and lower bounds of those on the rank with the most, over all
+/// stages and schedules.
+struct ShareBounds {
+  plan::Share all{};
+  plan::Share heaviest{};  // each of its parts is a bound of its own
+};
+ShareBounds bound_shares(const plan::TrainingConfig& config);
+
+/// A way to shard with the bound of its data traffic.
+struct PricedShard {
+  const Shard* shard = nullptr;
+  cost::MinDataTime data{};
+};
+
 /// An axis order and a context-parallel algorithm with the times of their layers.
 struct PricedOrder {
   const PlacedOrder* placed = nullptr;
@@ -42,6 +56,8 @@ struct PricedOrder {
   Seconds per_chunk{};            // extra time of sends per additional chunk
   Seconds forward{}, backward{};  // minimum over all layer kinds, with recomputation
   Seconds again{};  // likewise, the recomputation of one layer if not all are recomputed
+  std::vector<PricedShard> shards{};       // ways to shard that may be fast enough
+  std::vector<const PricedShard*> left{};  // those with the current choice of recompute
 
   /// Returns the lower bound of a step with the chunks of `pipe`.
   Seconds min_with(const Pipe& pipe) const {

@@ -1,7 +1,6 @@
 #include "rankwright/search/memory_bounds.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <limits>
 #include <utility>
 
@@ -58,18 +57,13 @@ class StateBounder {
   cost::StateBytes bytes_;
 };
 
-/// Calls `visit` with each schedule that a choice of recompute can be combined with, in the order
-/// of the node's pipelines, until it returns true. Returns whether it did.
+/// Calls `visit` with each schedule that a choice of recompute, given by its index, can be combined
+/// with until it returns true. Returns whether it did.
 template <class Visit>
-bool any_schedule(const NodeSpace& space, const RecomputeChoice& choice, const Visit& visit) {
-  std::uint32_t seen = 0;
-  for (const Pipe& pipe : space.pipes) {
-    const std::uint32_t bit = std::uint32_t{1} << std::size_t(pipe.schedule);
-    if ((seen & bit) != 0 || !combines(choice, pipe)) continue;
-    seen |= bit;
-    if (visit(pipe.schedule)) return true;
-  }
-  return false;
+bool any_schedule(const NodeSpace& space, std::size_t recompute, const Visit& visit) {
+  return std::ranges::any_of(space.pipe_sets, [&](const std::vector<PipeSet>& sets) {
+    return std::ranges::any_of(sets[recompute].schedules, visit);
+  });
 }
 
 /// Returns whether a layer counts in the bound of the memory of layers. A rank with one of these
@@ -326,9 +320,10 @@ const MemoryBounds& BatchMemory::bound(std::size_t recompute, pipeline::Schedule
   const RecomputeChoice& choice = space_->recomputes[recompute];
   i64 recomputed = 0;
   if (choice.quarters > 0)
-    for (const Pipe& pipe : space_->pipes)
-      if (pipe.schedule == schedule && combines(choice, pipe))
-        recomputed = std::max(recomputed, pipe.chunks * choice.layers(pipe.chunks));
+    for (const std::vector<PipeSet>& sets : space_->pipe_sets)
+      for (const Pipe& pipe : sets[recompute].pipes)
+        if (pipe.schedule == schedule)
+          recomputed = std::max(recomputed, pipe.chunks * choice.layers(pipe.chunks));
   return known.emplace(
       bound_memory(*space_, config, activations, overhead, in_flight, double(recomputed)));
 }
@@ -354,7 +349,7 @@ bool BatchMemory::may_fit(Bytes limit, plan::TrainingConfig& config) {
   if (states > limit) return false;
   // The last choice of recompute keeps the least.
   for (std::size_t k = space_->recomputes.size(); k-- > 0;)
-    if (any_schedule(*space_, space_->recomputes[k], [&](pipeline::Schedule schedule) {
+    if (any_schedule(*space_, k, [&](pipeline::Schedule schedule) {
           const MemoryBounds& bounds = bound(k, schedule, config);
           return *std::min_element(bounds.begin(), bounds.end()) <= limit;
         }))
@@ -365,7 +360,7 @@ bool BatchMemory::may_fit(Bytes limit, plan::TrainingConfig& config) {
 Bytes BatchMemory::min(plan::TrainingConfig& config) {
   Bytes smallest = kInfiniteBytes;
   for (std::size_t k = 0; k < space_->recomputes.size(); ++k)
-    any_schedule(*space_, space_->recomputes[k], [&](pipeline::Schedule schedule) {
+    any_schedule(*space_, k, [&](pipeline::Schedule schedule) {
       const MemoryBounds& bounds = bound(k, schedule, config);
       smallest = std::min(smallest, *std::min_element(bounds.begin(), bounds.end()));
       return false;

@@ -49,6 +49,12 @@ struct StateBounds {
   std::vector<Run> heavy{};  // the layers with experts; of a dense model, all
 };
 
+/// The pipelines that one choice of recompute can be combined with, and their schedules.
+struct PipeSet {
+  std::vector<Pipe> pipes{};
+  std::vector<pipeline::Schedule> schedules{};
+};
+
 /// All choices of one node. Immutable once it is made.
 struct NodeSpace {
   const SearchContext& context;
@@ -60,6 +66,10 @@ struct NodeSpace {
   std::vector<i64> micro_batches{};
   std::vector<bool> sequence_parallels{};
   std::vector<RecomputeChoice> recomputes{};
+  /// By choice of recompute, of the pipelines that overlap their sends alike: all in one, or those
+  /// with one chunk per pp rank and those with several.
+  std::vector<std::vector<PipeSet>> pipe_sets{};
+  i64 num_combinations = 0;           // of a choice of recompute and a pipeline
   std::vector<PlacedOrder> orders{};  // without duplicates
   std::size_t num_layer_placements = 0, num_tensor_placements = 0;
   std::vector<std::pair<int, i64>> shard_sizes{};  // ZeRO stage and shard size, of any order
@@ -72,8 +82,7 @@ struct NodeSpace {
   const Problem& problem() const { return context.problem; }
   /// Returns the number of candidates per axis order and way to shard.
   i64 candidates_per_shard() const {
-    return i64(micro_batches.size() * sequence_parallels.size() * comms.size()) *
-           count_combinations(recomputes, pipes);
+    return i64(micro_batches.size() * sequence_parallels.size() * comms.size()) * num_combinations;
   }
   /// Returns the number of candidates per axis order.
   i64 candidates_per_order() const { return candidates_per_shard() * i64(shardings.size()); }

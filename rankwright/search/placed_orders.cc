@@ -179,6 +179,22 @@ void drop_refused_pipes(NodeSpace& space) {
   space.config.plan = simplest;
 }
 
+/// Fills in the pipelines of each choice of recompute.
+void combine_pipes(NodeSpace& space) {
+  const bool split = space.problem().overlap_chunks;
+  space.pipe_sets.assign(split ? 2 : 1, std::vector<PipeSet>(space.recomputes.size()));
+  space.num_combinations = 0;
+  for (std::size_t k = 0; k < space.recomputes.size(); ++k)
+    for (const Pipe& pipe : space.pipes) {
+      if (!combines(space.recomputes[k], pipe)) continue;
+      PipeSet& set = space.pipe_sets[split && pipe.chunks > 1 ? 1 : 0][k];
+      if (std::ranges::find(set.schedules, pipe.schedule) == set.schedules.end())
+        set.schedules.push_back(pipe.schedule);
+      set.pipes.push_back(pipe);
+      ++space.num_combinations;
+    }
+}
+
 }  // namespace
 
 NodeSpace make_unordered_space(const SearchContext& context, const Node& node) {
@@ -192,8 +208,10 @@ NodeSpace make_unordered_space(const SearchContext& context, const Node& node) {
                   .micro_batches = list_micro_batches(problem, node),
                   .sequence_parallels = list_sequence_parallels(problem, node),
                   .recomputes = list_recomputes(problem, node)};
+  space.num_combinations = count_combinations(space.recomputes, space.pipes);
   drop_refused_choices(space);
   drop_refused_pipes(space);
+  combine_pipes(space);
   space.states = bound_states(space);
   return space;
 }
