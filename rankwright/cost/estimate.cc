@@ -1,6 +1,7 @@
 #include "rankwright/cost/estimate.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "rankwright/catalog/bands.h"
 #include "rankwright/cost/bands/layout_distance.h"
@@ -115,11 +116,51 @@ Estimate estimate_by_simulation(const plan::TrainingConfig& config,
                                       simulate_pipeline_end(config, staged)));
 }
 
+Seconds PipelineEnds::find(const plan::TrainingConfig& config, const StageCosts& staged) {
+  const pipeline::PipelineShape shape = make_pipeline_shape(config);
+  std::vector<double> key{double(shape.schedule),
+                          double(shape.pp),
+                          double(shape.chunks),
+                          double(shape.microbatches),
+                          double(shape.group_size()),
+                          staged.busiest.value,
+                          staged.hop.value};
+  for (const pipeline::StageTimes& stage : staged.stages)
+    key.insert(key.end(), {stage.forward.value, stage.input.value, stage.weight.value});
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = known_.find(key); found != known_.end()) return found->second;
+  }
+  const Seconds end = simulate_pipeline_end(config, staged);
+  const std::lock_guard lock(mutex_);
+  known_.emplace(std::move(key), end);
+  return end;
+}
+
+std::optional<Estimate> estimate_faster(const plan::TrainingConfig& config,
+                                        const cluster::Calibration& calibration, PipelineEnds& ends,
+                                        Seconds than) {
+  const std::optional<i64> cells = pipeline::cell_count(make_pipeline_shape(config));
+  const bool simulates = cells && *cells <= kMaxSimulatedCells;
+  const Links links(config, calibration);
+  const LayerCosts prices = estimate_layer_costs(config, links, calibration);
+  const StageCosts staged = estimate_stage_costs(config, calibration, prices);
+  const plan::DataShape shape = make_heaviest_shape(config, staged);
+  const auto with = [&](Seconds end) {
+    return estimate_step_time(config, calibration, links, prices, staged, shape, end);
+  };
+  constexpr double rounding = 1e-12;  // of the bound, which is summed in another order
+  const Seconds closed = estimate_pipeline_end(config, staged);
+  const Seconds soonest = with(simulates ? min_end(config, staged) : closed).total();
+  if ((1 - rounding) * soonest > than) return std::nullopt;
+  return with_step(config, calibration, with(simulates ? ends.find(config, staged) : closed));
+}
+
 Estimate estimate_closely(const plan::TrainingConfig& config,
                           const cluster::Calibration& calibration) {
-  const std::optional<i64> cells = pipeline::cell_count(make_pipeline_shape(config));
-  return cells && *cells <= kMaxSimulatedCells ? estimate_by_simulation(config, calibration)
-                                               : estimate_plan(config, calibration);
+  PipelineEnds ends;
+  constexpr Seconds forever{std::numeric_limits<double>::infinity()};
+  return *estimate_faster(config, calibration, ends, forever);
 }
 
 double mfu(const plan::TrainingConfig& config, Seconds step, model::FlopsConvention convention) {

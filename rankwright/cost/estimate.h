@@ -4,7 +4,11 @@
 // X1 to X10.
 #pragma once
 
+#include <map>
+#include <mutex>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 #include "rankwright/cost/memory/memory.h"
 #include "rankwright/cost/memory/verdict.h"
@@ -55,6 +59,25 @@ Estimate estimate_by_simulation(const plan::TrainingConfig& config,
 inline constexpr i64 kMaxSimulatedCells = 1'000'000;
 Estimate estimate_closely(const plan::TrainingConfig& config,
                           const cluster::Calibration& calibration);
+
+/// The simulated ends of pipelines, each simulated once, because many plans differ only outside
+/// their pipeline. Thread-safe.
+class PipelineEnds {
+ public:
+  /// Returns simulate_pipeline_end().
+  Seconds find(const plan::TrainingConfig& config, const StageCosts& staged);
+  /// Returns the number of different pipelines so far.
+  i64 size() const { return i64(known_.size()); }
+
+ private:
+  std::mutex mutex_{};
+  std::map<std::vector<double>, Seconds> known_{};  // by shape and times
+};
+
+/// As estimate_closely(); nothing if a lower bound shows that the step takes longer than `than`.
+std::optional<Estimate> estimate_faster(const plan::TrainingConfig& config,
+                                        const cluster::Calibration& calibration, PipelineEnds& ends,
+                                        Seconds than);
 
 /// Computes the model FLOPs utilization: model FLOPs over the peak FLOPs of all devices in `step`,
 /// in the format of the job's matmuls. The default convention, Megatron-LM's, counts causal

@@ -109,6 +109,21 @@ TEST(Estimate, IsSureOutsideItsBand) {
   EXPECT_FALSE(e.fits());
 }
 
+RC_GTEST_PROP(Estimate, IsLeftOutOnlyIfItIsSlower, ()) {
+  const rankwright::plan::TrainingConfig config = sample::random_timed_config();
+  const cluster::Calibration& calibration = catalog::get_calibration();
+  const Seconds time = estimate_closely(config, calibration).time();
+  PipelineEnds ends;
+  const std::optional<Estimate> same = estimate_faster(config, calibration, ends, time);
+  RC_ASSERT(same.has_value());
+  RC_ASSERT(same->time() == time);
+  // The pipeline is known now.
+  const i64 pipelines = ends.size();
+  RC_ASSERT(estimate_faster(config, calibration, ends, 2 * time)->time() == time);
+  RC_ASSERT(ends.size() == pipelines);
+  RC_ASSERT(!estimate_faster(config, calibration, ends, Seconds{}).has_value());
+}
+
 RC_GTEST_PROP(Estimate, HasTheMemoryOfTheFullestRank, ()) {
   const rankwright::plan::TrainingConfig config = sample::random_timed_config();
   const Estimate e = estimate_plan(config, catalog::get_calibration());

@@ -38,14 +38,14 @@ class Simulations {
   std::optional<Seconds> time(const Candidate& candidate, Seconds than);
 
   i64 judged() const { return judged_; }
-  i64 simulated() const { return i64(ends_.size()); }
+  i64 simulated() const { return ends_.size(); }
   double error() const { return error_; }
 
  private:
   const Problem& problem_;
   const cluster::Calibration& calibration_;
   std::function<bool()> stop_;
-  std::map<std::vector<double>, Seconds> ends_{};  // simulated ends by stage times and schedule
+  cost::PipelineEnds ends_{};
   i64 judged_ = 0;
   double error_ = 0;
 };
@@ -65,13 +65,7 @@ std::optional<Seconds> Simulations::time(const Candidate& candidate, Seconds tha
     return candidate.time + cost::find_overheads(config, calibration_).lengthen(end - closed);
   };
   if (with(min_end(config, staged)) > than) return std::nullopt;
-  std::vector<double> key{double(shape.schedule), double(shape.pp), double(shape.chunks),
-                          double(shape.microbatches), staged.hop.value};
-  for (const pipeline::StageTimes& stage : staged.stages)
-    key.insert(key.end(), {stage.forward.value, stage.input.value, stage.weight.value});
-  const auto [end, added] = ends_.try_emplace(std::move(key));
-  if (added) end->second = simulate_pipeline_end(config, staged);
-  const Seconds time = with(end->second);
+  const Seconds time = with(ends_.find(config, staged));
   error_ = std::max(error_, std::abs(candidate.time / time - 1));
   return time > than ? std::nullopt : std::optional(time);
 }

@@ -388,9 +388,11 @@ i64 compare_memory_bounds(const Problem& problem, const Node& node) {
           choose(config.plan, 0, 0, problem);
           if (find_first_pipeline_violation(config)) continue;
           if (pipe.balanced)
-            config.plan.stages = splits.stages(
+            config.plan.stages = *splits.stages(
                 config,
-                estimate_layer_costs(config, cost::Links::none(config, calibration), calibration));
+                weigh_parts(config.model,
+                            estimate_layer_costs(config, cost::Links::none(config, calibration),
+                                                 calibration)));
           if (find_first_violation(config)) continue;
           for (const Sharding& sharding : space.shardings) {
             choose(config.plan, sharding.zero, 0, problem);

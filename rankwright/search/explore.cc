@@ -110,8 +110,8 @@ struct OrderLevel {
   std::size_t recompute;                   // its index
   std::vector<const PricedOrder*> orders;  // lowest bound first
   ActivationSums activations;
-  cost::LayerCosts unlinked;  // without communication
-  i64 candidates = 0;         // per pipeline
+  SplitWeights weights;  // without communication
+  i64 candidates = 0;    // per pipeline
   std::size_t num_cost_classes = 0;
 };
 
@@ -121,7 +121,7 @@ struct StageSet {
   pipeline::StageOrder order{};
   i64 chunks = 1;
   bool balanced = false;
-  plan::Stages stages{};  // empty if balanced ones do not differ from even ones
+  std::shared_ptr<const plan::Stages> stages{};  // null: balanced ones do not differ from even ones
   EndStages ends{};
   std::vector<std::optional<cost::StageCosts>> costs{};  // by PricedOrder::cost_class
   const plan::DataShape* data_shape = nullptr;           // of the heaviest pp rank
@@ -141,8 +141,15 @@ struct KnownShape {
   pipeline::StageOrder order{};
   bool sequence_parallel = false;
   i64 rank = 0;
-  plan::Stages stages{};
+  std::shared_ptr<const plan::Stages> stages{};
   plan::DataShape shape{};
+};
+
+/// The stages of one order and number of chunks that have equally many layers.
+struct EvenStages {
+  pipeline::StageOrder order{};
+  i64 chunks = 1;
+  std::shared_ptr<const plan::Stages> stages{};
 };
 
 /// A way to shard that fits, with a lower bound of the step time.
@@ -210,6 +217,8 @@ class NodeSearch {
   std::vector<const PricedOrder*> order_by_bound(std::vector<PricedOrder>& orders,
                                                  const plan::Plan& plan, i64 pipes);
   std::optional<PipelineLevel> make_pipeline(const OrderLevel& level, const Pipe& pipe);
+  const std::shared_ptr<const plan::Stages>& find_even_stages(pipeline::StageOrder order,
+                                                              const plan::TrainingConfig& config);
   StageSet& find_stages(const OrderLevel& level, const Pipe& pipe,
                         const plan::TrainingConfig& config);
   std::vector<FittingShard> find_fitting(const PipelineLevel& level, const PricedOrder& order,
@@ -256,6 +265,7 @@ class NodeSearch {
   std::vector<std::vector<cost::MinSync>> syncs_;  // by order and way to shard; empty: not known
   std::deque<StageSet> stage_sets_{};              // of the current OrderLevel
   std::deque<KnownShape> shapes_{};
+  std::deque<EvenStages> even_stages_{};
   // The current pipeline:
   std::vector<cost::RankLoad> loads_{};  // of the ranks that may be the fullest; empty: not known
   std::vector<Bytes> shard_memory_{};    // by Shard::at; infinite if not known
@@ -327,7 +337,7 @@ const plan::DataShape& NodeSearch::find_data_shape(const StageSet& set,
                                                    const cost::StageCosts& staged) {
   for (const KnownShape& known : shapes_)
     if (known.order == set.order && known.rank == staged.step.heaviest &&
-        known.sequence_parallel == config.plan.sequence_parallel && known.stages == set.stages)
+        known.sequence_parallel == config.plan.sequence_parallel && *known.stages == *set.stages)
       return known.shape;
   return shapes_
       .emplace_back(KnownShape{set.order, config.plan.sequence_parallel, staged.step.heaviest,
@@ -383,6 +393,18 @@ void NodeSearch::search_shards(const PipelineLevel& level, const PricedOrder& or
   }
 }
 
+/// Returns the even stages of `config`, whose schedule has the stage order `order`.
+const std::shared_ptr<const plan::Stages>& NodeSearch::find_even_stages(
+    pipeline::StageOrder order, const plan::TrainingConfig& config) {
+  const i64 chunks = config.plan.virtual_stages;
+  for (const EvenStages& one : even_stages_)
+    if (one.order == order && one.chunks == chunks) return one.stages;
+  return even_stages_
+      .emplace_back(
+          EvenStages{order, chunks, std::make_shared<const plan::Stages>(config.stages())})
+      .stages;
+}
+
 /// Returns the stages of a pipeline, whose other choices are those of `config`.
 StageSet& NodeSearch::find_stages(const OrderLevel& level, const Pipe& pipe,
                                   const plan::TrainingConfig& config) {
@@ -392,14 +414,11 @@ StageSet& NodeSearch::find_stages(const OrderLevel& level, const Pipe& pipe,
       return one;
   StageSet& set = stage_sets_.emplace_back(
       StageSet{.order = order, .chunks = pipe.chunks, .balanced = pipe.balanced});
-  set.stages = config.stages();
-  if (pipe.balanced) {
-    plan::Stages balanced = split_cache_.stages(config, level.unlinked);
-    if (balanced == set.stages) balanced.clear();
-    set.stages = std::move(balanced);
-  }
-  if (set.stages.empty()) return set;
-  set.ends = find_end_stages(set.stages, pipe, config.plan.pp, config.plan.recompute_layers);
+  const std::shared_ptr<const plan::Stages>& even = find_even_stages(order, config);
+  set.stages = pipe.balanced ? split_cache_.stages(config, level.weights) : even;
+  if (pipe.balanced && (set.stages->empty() || *set.stages == *even)) set.stages = nullptr;
+  if (!set.stages) return set;
+  set.ends = find_end_stages(*set.stages, pipe, config.plan.pp, config.plan.recompute_layers);
   set.costs.resize(level.num_cost_classes);
   return set;
 }
@@ -427,12 +446,12 @@ std::optional<PipelineLevel> NodeSearch::make_pipeline(const OrderLevel& level, 
   };
   if (is_violated()) return std::nullopt;
   StageSet& set = find_stages(level, pipe, config);
-  if (set.stages.empty()) {
+  if (!set.stages) {
     stats.duplicates += level.candidates;
     return std::nullopt;
   }
   if (pipe.balanced) {
-    config.plan.stages = set.stages;
+    config.plan.stages = *set.stages;
     if (is_violated()) return std::nullopt;
   }
   if (all_slower([&](const PricedOrder& one) {
@@ -441,8 +460,8 @@ std::optional<PipelineLevel> NodeSearch::make_pipeline(const OrderLevel& level, 
     stats.pruned += level.candidates;
     return std::nullopt;
   }
-  if (result_.is_too_large(min_memory_on_first_rank(space_, level.activations,
-                                                    level.memory.overhead(), config, set.stages))) {
+  if (result_.is_too_large(min_memory_on_first_rank(
+          space_, level.activations, level.memory.overhead(), config, *set.stages))) {
     stats.memory += level.candidates;
     return std::nullopt;
   }
@@ -453,7 +472,6 @@ std::optional<PipelineLevel> NodeSearch::make_pipeline(const OrderLevel& level, 
 }
 
 void NodeSearch::search_pipeline(const OrderLevel& level, const Pipe& pipe) {
-  if (is_stopped()) return;
   const std::optional<PipelineLevel> pipeline = make_pipeline(level, pipe);
   if (!pipeline) return;
   loads_.clear();
@@ -686,7 +704,7 @@ void NodeSearch::search_orders(BatchLevel& batch, std::size_t part, LayerCostCac
         .recompute = k,
         .orders = std::move(orders),
         .activations = sum_activations(space_, space_.recomputes[k], batch.memory.activations(k)),
-        .unlinked = unlinked,
+        .weights = weigh_parts(space_.config.model, unlinked),
         .num_cost_classes = evaluated.size()};
     for (const PricedOrder* one : level.orders) level.candidates += i64(one->left.size());
     stage_sets_.clear();

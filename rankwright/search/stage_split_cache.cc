@@ -48,10 +48,7 @@ Seconds total(const Time& time) {
 
 }  // namespace
 
-plan::Stages StageSplitCache::stages(const plan::TrainingConfig& config,
-                                     const cost::LayerCosts& prices) {
-  const plan::Plan& plan = config.plan;
-  const i64 mtp = config.model.mtp_layers;
+SplitWeights weigh_parts(const model::Model& model, const cost::LayerCosts& prices) {
   std::vector<Seconds> kinds;
   Seconds heaviest{};
   for (const cost::LayerKindCost& kind : prices.kinds) {
@@ -62,13 +59,21 @@ plan::Stages StageSplitCache::stages(const plan::TrainingConfig& config,
   Seconds encoder{};
   for (const cost::EncoderCost& kind : prices.encoder)
     encoder += double(kind.count) * (total(kind.time) + kind.time.again.total());
-  const i64 embedding = units(total(prices.embedding) + encoder);
-  const i64 head = units(double(1 + mtp) * total(prices.head));
-  std::vector<i64> weights;
-  for (const Seconds& kind : kinds) weights.push_back(units(kind));
-  if (weights.size() > kMaxRuns) average(weights, prices.kinds);
-  Key key{plan.pp, plan.virtual_stages, i64(row(plan.schedule).stage_order), embedding, head};
-  key.insert(key.end(), weights.begin(), weights.end());
+  SplitWeights weights{.embedding = units(total(prices.embedding) + encoder),
+                       .head = units(double(1 + model.mtp_layers) * total(prices.head))};
+  for (const Seconds& kind : kinds) weights.layers.push_back(units(kind));
+  if (weights.layers.size() > kMaxRuns) average(weights.layers, prices.kinds);
+  return weights;
+}
+
+std::shared_ptr<const plan::Stages> StageSplitCache::stages(const plan::TrainingConfig& config,
+                                                            const SplitWeights& weights) {
+  const plan::Plan& plan = config.plan;
+  Key key;
+  key.reserve(5 + weights.layers.size());
+  key = {plan.pp, plan.virtual_stages, i64(row(plan.schedule).stage_order), weights.embedding,
+         weights.head};
+  key.insert(key.end(), weights.layers.begin(), weights.layers.end());
   {
     const std::lock_guard lock(mutex_);
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
@@ -76,14 +81,14 @@ plan::Stages StageSplitCache::stages(const plan::TrainingConfig& config,
   split::SplitTask task = cost::make_split_task(config);
   task.steps = kSteps;
   task.mtp_apart = true;
-  task.embedding.weight = double(embedding);
-  task.head.weight = double(head);
-  task.mtp.weight = double(weights.back());
-  join_equal(task.layers, weights);
-  plan::Stages stages = find_best_split(task).stages;
+  task.embedding.weight = double(weights.embedding);
+  task.head.weight = double(weights.head);
+  task.mtp.weight = double(weights.layers.back());
+  join_equal(task.layers, weights.layers);
+  auto stages = std::make_shared<const plan::Stages>(find_best_split(task).stages);
   const std::lock_guard lock(mutex_);
-  if (kept_ + stages.size() <= kMaxKept && known_.emplace(std::move(key), stages).second)
-    kept_ += stages.size();
+  if (kept_ + stages->size() <= kMaxKept && known_.emplace(std::move(key), stages).second)
+    kept_ += stages->size();
   return stages;
 }
 

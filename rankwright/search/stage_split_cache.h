@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -11,18 +12,26 @@
 
 namespace rankwright::search {
 
-/// Splits by their input. Weights are rounded to 1/16 of the heaviest layer, so that nodes with
-/// similar times share a split; the result does not depend on which node asks first. Thread-safe.
+/// The weights of the parts of a model, in 1/16 of its heaviest layer.
+struct SplitWeights {
+  i64 embedding = 0, head = 0;
+  std::vector<i64> layers{};  // by run
+};
+SplitWeights weigh_parts(const model::Model& model, const cost::LayerCosts& prices);
+
+/// Splits by their input. Since weights are rounded, nodes with similar times share a split; the
+/// result does not depend on which node asks first. Thread-safe.
 class StageSplitCache {
  public:
-  /// Returns the balanced stages for the config's pp, chunks and schedule, with layers weighted by
-  /// `prices`. Empty if there are fewer layers than stages.
-  plan::Stages stages(const plan::TrainingConfig& config, const cost::LayerCosts& prices);
+  /// Returns the balanced stages for the config's pp, chunks and schedule. Empty if there are fewer
+  /// layers than stages.
+  std::shared_ptr<const plan::Stages> stages(const plan::TrainingConfig& config,
+                                             const SplitWeights& weights);
 
  private:
   using Key = std::vector<i64>;
   std::mutex mutex_{};
-  std::map<Key, plan::Stages> known_{};
+  std::map<Key, std::shared_ptr<const plan::Stages>> known_{};
   std::size_t kept_ = 0;  // stages in known_
 };
 

@@ -3,6 +3,8 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <atomic>
+#include <functional>
 
 #include "rankwright/rules/change.h"
 #include "rankwright/search/threads.h"
@@ -46,8 +48,12 @@ class NeighborFinder {
   void add_data_alone();
   void add_orders();
   void add_schedule();
-  Neighbor evaluate(Kind kind, const plan::Plan& plan) const;
-  std::vector<Neighbor> evaluate_all(Kind kind, const std::vector<plan::Plan>& plans) const;
+  std::optional<Neighbor> evaluate(Kind kind, const plan::Plan& plan, Seconds than);
+  Neighbor evaluate(Kind kind, const plan::Plan& plan) {
+    return *evaluate(kind, plan, kInfiniteTime);
+  }
+  std::vector<Neighbor> evaluate_fastest(Kind kind, const std::vector<plan::Plan>& plans,
+                                         const std::function<bool(const Neighbor&)>& counts);
   void add_changed(Kind kind, const plan::Plan& plan) { found_.push_back(evaluate(kind, plan)); }
 
   const Problem& problem_;
@@ -56,12 +62,14 @@ class NeighborFinder {
   const cluster::Calibration& calibration_;
   SearchOptions options_;
   std::vector<const rules::Rule*> rules_;
+  cost::PipelineEnds ends_{};
   std::vector<Neighbor> found_{};
 };
 
-/// Evaluates a plan, or finds the constraint or rule that it violates.
-Neighbor NeighborFinder::evaluate(Kind kind, const plan::Plan& plan) const {
-  if (options_.stop && options_.stop()) return {};  // the result is discarded
+/// Evaluates a plan, or finds the constraint or rule that it violates. Returns nothing if it is
+/// known to take longer than `than`.
+std::optional<Neighbor> NeighborFinder::evaluate(Kind kind, const plan::Plan& plan, Seconds than) {
+  if (options_.stop && options_.stop()) return Neighbor{};  // the result is discarded
   Neighbor one{.kind = kind, .config = config_of(problem_, plan)};
   one.violation = find_first_violation(one.config);
   if (one.violation) {
@@ -74,23 +82,37 @@ Neighbor NeighborFinder::evaluate(Kind kind, const plan::Plan& plan) const {
       one.verdict = Verdict::rule;
       return one;
     }
-  const EvaluatedPlan price = evaluate_plan(problem_, plan, calibration_);
-  one.memory = price.estimate.memory;
+  const std::optional<cost::Estimate> estimate =
+      estimate_faster(one.config, calibration_, ends_, than);
+  if (!estimate) return std::nullopt;
+  one.memory = estimate->memory;
   one.verdict = one.memory.total() <= problem_.limit() ? Verdict::evaluated : Verdict::memory;
-  one.step = price.estimate.step;
-  one.time = price.time();
+  one.step = estimate->step;
+  one.time = estimate->time();
   return one;
 }
 
-/// As evaluate(), on several threads: most of the time is that of simulations.
-std::vector<Neighbor> NeighborFinder::evaluate_all(Kind kind,
-                                                   const std::vector<plan::Plan>& plans) const {
-  std::vector<Neighbor> all(plans.size());
+/// Evaluates plans on several threads, because most of the time is that of simulations. Leaves out
+/// those that are known to be slower than another one that fits and, if it is given, that `counts`.
+std::vector<Neighbor> NeighborFinder::evaluate_fastest(
+    Kind kind, const std::vector<plan::Plan>& plans,
+    const std::function<bool(const Neighbor&)>& counts) {
+  std::vector<std::optional<Neighbor>> all(plans.size());
+  std::atomic<double> fastest = kInfiniteTime.value;
   run_on_threads(options_.threads, [&] {
-    tbb::parallel_for(std::size_t{0}, plans.size(),
-                      [&](std::size_t k) { all[k] = evaluate(kind, plans[k]); });
+    tbb::parallel_for(std::size_t{0}, plans.size(), [&](std::size_t k) {
+      all[k] = evaluate(kind, plans[k], Seconds{fastest});
+      if (!all[k] || all[k]->verdict != Verdict::evaluated || (counts && !counts(*all[k]))) return;
+      double known = fastest;
+      while (all[k]->time.value < known &&
+             !fastest.compare_exchange_weak(known, all[k]->time.value)) {
+      }
+    });
   });
-  return all;
+  std::vector<Neighbor> some;
+  for (std::optional<Neighbor>& one : all)
+    if (one) some.push_back(std::move(*one));
+  return some;
 }
 
 /// Adds the fastest plan of a narrower problem, or the leanest if none fits. Returns false if there
@@ -146,20 +168,19 @@ void NeighborFinder::add_orders() {
   std::vector<plan::Plan> plans;
   for (const mesh::Order& order : list_orders(problem_, node_of(plan_))) {
     if (order == plan_.order) continue;
-    plans.push_back(plan_);
-    plans.back().order = order;
+    plan::Plan plan = plan_;
+    plan.order = order;
+    if (order == mesh::kDefaultOrder)
+      add_changed(Kind::order, plan);
+    else
+      plans.push_back(std::move(plan));
   }
+  // An order with the same time has an equivalent placement.
+  const auto differs = [&](const Neighbor& one) { return one.time != answer_.best->time(); };
   std::optional<Neighbor> fastest;
-  for (Neighbor& one : evaluate_all(Kind::order, plans)) {
-    if (one.config.plan.order == mesh::kDefaultOrder) {
-      found_.push_back(std::move(one));
-      continue;
-    }
-    // An order with the same time has an equivalent placement.
-    if (one.verdict == Verdict::evaluated && one.time == answer_.best->time()) continue;
-    const bool runs = one.verdict == Verdict::evaluated;
-    if (runs && (!fastest || one.time < fastest->time)) fastest = std::move(one);
-  }
+  for (Neighbor& one : evaluate_fastest(Kind::order, plans, differs))
+    if (one.verdict == Verdict::evaluated && differs(one) && (!fastest || one.time < fastest->time))
+      fastest = std::move(one);
   if (fastest) found_.push_back(std::move(*fastest));
 }
 
@@ -173,7 +194,7 @@ void NeighborFinder::add_schedule() {
     choose(plan, plan.zero, plan.shard_size, problem_);
   }
   std::optional<Neighbor> fastest, leanest;
-  for (Neighbor& one : evaluate_all(Kind::schedule, plans)) {
+  for (Neighbor& one : evaluate_fastest(Kind::schedule, plans, {})) {
     if (one.verdict == Verdict::evaluated && (!fastest || one.time < fastest->time))
       fastest = std::move(one);
     else if (one.verdict == Verdict::memory &&

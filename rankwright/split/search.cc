@@ -122,10 +122,9 @@ class LimitSearch {
  private:
   /// Returns false only if no split keeps the limits.
   bool possible(const SplitLimits& limits) {
-    if (can_split_by_items(problem_) && problem_.items() * problem_.stages() <= kMaxInBound &&
-        !stages_fit(problem_, limits))
-      return false;
-    return kinds_.empty() || packs(limits);
+    if (!kinds_.empty() && !packs(limits)) return false;
+    return !can_split_by_items(problem_) || problem_.items() * problem_.stages() > kMaxInBound ||
+           stages_fit(problem_, limits);
   }
 
   /// Returns whether the teams could hold all items, if these could be assigned in any order.

@@ -8,6 +8,8 @@
 #include <functional>
 #include <limits>
 
+#include "rankwright/split/units.h"
+
 namespace rankwright::split {
 namespace split_test {
 
@@ -205,6 +207,50 @@ TEST(StageMaps, AssignStagesToRanks) {
   EXPECT_EQ(map_v_shape(3, 2).team_of_stage, (std::vector<i64>{0, 1, 2, 2, 1, 0}));
   EXPECT_EQ(map_both_ends(5).team_of_stage, (std::vector<i64>{0, 1, 2, 1, 0}));
   EXPECT_EQ(map_both_ends(4).team_of_rank, (std::vector<i64>{0, 1, 1, 0}));
+}
+
+/// Makes a random problem of one stage per rank, with limits near what its items need.
+SplitProblem random_chain(SplitLimits& limits) {
+  const i64 stages = *rc::gen::inRange<i64>(1, 6);
+  SplitProblem problem{.limited = *rc::gen::arbitrary<bool>()};
+  for (i64 s = 0; s < stages; ++s) problem.team_of_stage.push_back(s);
+  problem.ranks.assign(std::size_t(stages), 1);
+  for (i64 runs = *rc::gen::inRange<i64>(1, 5); runs > 0; --runs) {
+    SplitProblem::Run run{.count = *rc::gen::inRange<i64>(0, 6),
+                          .weight = *rc::gen::inRange<i64>(0, 6)};
+    for (i64 s = 0; problem.limited && s < stages; ++s)
+      run.memory.push_back(*rc::gen::inRange<i64>(0, 5));
+    problem.runs.push_back(std::move(run));
+  }
+  const i64 mean = problem.weight() / stages;
+  limits = {.load = mean + *rc::gen::inRange<i64>(0, 8),
+            .stage = mean + *rc::gen::inRange<i64>(0, 8)};
+  if (problem.limited) limits.memory = *rc::gen::inRange<i64>(1, 20);
+  return problem;
+}
+
+RC_GTEST_PROP(StagesFit, IsExactForChains, ()) {
+  for (int k = 0; k < 20; ++k) {
+    SplitLimits limits;
+    const SplitProblem problem = random_chain(limits);
+    Steps steps(1000);
+    const Probe exact = find_split_by_items(problem, limits, steps);
+    RC_ASSERT(stages_fit(problem, limits) == (exact.verdict == Probe::Verdict::yes));
+  }
+}
+
+TEST(StagesFit, CountsBackFromTheLastStage) {
+  // Items 1 3 3 3 2 in three stages of at most 6, from the back: 3 2, 3 3, 1. With at most 4, 2, 3
+  // and 3 leave two items.
+  SplitProblem problem{
+      .runs = {{1, 1}, {3, 3}, {1, 2}}, .team_of_stage = {0, 1, 2}, .ranks = {1, 1, 1}};
+  EXPECT_TRUE(stages_fit(problem, {.stage = 6}));
+  EXPECT_FALSE(stages_fit(problem, {.stage = 4}));
+  // Five stages take one item each; a sixth has none.
+  problem.team_of_stage = {0, 1, 2, 0, 1};
+  EXPECT_TRUE(stages_fit(problem, {.stage = 3}));
+  problem.team_of_stage.push_back(2);
+  EXPECT_FALSE(stages_fit(problem, {.stage = 3}));
 }
 
 TEST(BestSplit, OneStage_HoldsEverything) {

@@ -18,6 +18,7 @@ constexpr i64 kStepsPerUnitStage = 8;
 /// Prefix sums, which give the sum over any range of items.
 class Sums {
  public:
+  void reserve(i64 items) { sums_.reserve(std::size_t(items) + 1); }
   void add(i64 value) { sums_.push_back(sums_.back() + value); }
   i64 between(i64 first, i64 end) const {
     return sums_[std::size_t(end)] - sums_[std::size_t(first)];
@@ -33,6 +34,7 @@ class Line {
  public:
   Line(const SplitProblem& problem, const SplitLimits& limits)
       : problem_(problem), limits_(limits), memory_(problem.limited ? problem.ranks.size() : 0) {
+    weight_.reserve(problem.items());
     for (const SplitProblem::Run& run : problem.runs)
       for (i64 i = 0; i < run.count; ++i) {
         weight_.add(run.weight);
@@ -75,9 +77,8 @@ Ahead look_ahead(const Line& line) {
   const i64 all = line.items();
   Ahead ahead(std::size_t(line.stages()) + 1, std::vector<char>(std::size_t(all) + 1));
   ahead.back().back() = 1;
-  std::vector<i64> good(
-      std::size_t(all) +
-      2);  // prefix count of the ends from which the remaining stages are feasible
+  // Prefix count of the ends from which the remaining stages are feasible.
+  std::vector<i64> good(std::size_t(all) + 2);
   for (i64 s = line.stages() - 1; s >= 0; --s) {
     const std::vector<char>& next = ahead[std::size_t(s) + 1];
     for (std::size_t p = 0; p < next.size(); ++p) good[p + 1] = good[p] + next[p];
@@ -96,6 +97,16 @@ Ahead look_ahead(const Line& line) {
     }
   }
   return ahead;
+}
+
+/// Returns whether every item alone fits every stage.
+bool fits_everywhere(const SplitProblem& problem, const Line& line) {
+  for (const SplitProblem::Run& run : problem.runs)
+    for (i64 s = 0; s < line.stages() && run.count > 0; ++s)
+      if (run.weight > line.max_weight(s) ||
+          (problem.limited && run.memory[std::size_t(line.team(s))] > line.max_memory()))
+        return false;
+  return true;
 }
 
 /// Returns the value in a range nearest to `ideal` for which `does` holds; nothing if there is
@@ -244,7 +255,17 @@ Probe find_split_by_items(const SplitProblem& problem, const SplitLimits& limits
 }
 
 bool stages_fit(const SplitProblem& problem, const SplitLimits& limits) {
-  return look_ahead(Line(problem, limits))[0][0] != 0;
+  const Line line(problem, limits);
+  if (line.items() < line.stages()) return false;
+  if (!fits_everywhere(problem, line)) return look_ahead(line)[0][0] != 0;
+  // If any item fits any stage, a start later than one that is possible is possible, too. So the
+  // earliest start of each stage, from the last one on, decides.
+  i64 start = line.items();
+  for (i64 s = line.stages() - 1; s >= 0; --s) {
+    const i64 end = start--;
+    while (start > s && line.fits(s, start - 1, end)) --start;
+  }
+  return start == 0;
 }
 
 }  // namespace rankwright::split

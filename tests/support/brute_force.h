@@ -345,9 +345,11 @@ class BruteForce {
     plan::TrainingConfig anywhere = config;
     anywhere.plan.order = mesh::kDefaultOrder;
     anywhere.plan.cp_comm = plan::CpComm::p2p;
-    const plan::Stages stages = split_cache_.stages(
+    const plan::Stages stages = *split_cache_.stages(
         config,
-        estimate_layer_costs(anywhere, cost::Links::none(anywhere, calibration_), calibration_));
+        search::weigh_parts(
+            config.model, estimate_layer_costs(anywhere, cost::Links::none(anywhere, calibration_),
+                                               calibration_)));
     if (stages.empty() || stages == config.stages()) return false;
     config.plan.stages = stages;
     return true;
