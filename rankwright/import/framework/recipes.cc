@@ -82,14 +82,11 @@ void inherit(YamlNode& root, const std::string& file, const FileReader& files,
     Diagnostics ignored;
     Result<YamlNode> base = text ? read_python_yaml(*text, path, ignored) : fail(text.error());
     if (!base) {
-      findings.push_back({.code = "RW0615",
-                          .severity = Severity::note,
-                          .message = "assumed a value that the file does not give",
-                          .detail = fmt::format("the settings in {}, which this file inherits: it "
-                                                "cannot be read",
-                                                make_excerpt(name)),
-                          .hint = "put the file beside this one",
-                          .where = location(one, file)});
+      findings.push_back(
+          make_assumption(fmt::format("the settings in {}, which this file inherits: it "
+                                      "cannot be read",
+                                      make_excerpt(name)),
+                          "put the file beside this one", location(one, file)));
       continue;
     }
     inherit(*base, path, files, findings, depth + 1);
@@ -382,13 +379,10 @@ void fill_packed_micro_batch(ForeignReading& r, i64 tokens, const YamlNode& node
   d.micro_batch = micro;
   plan.open.push_back({"parallelism.micro_batch", plural(micro, "sequence", "sequences"),
                        "set micro_batch in a plan file"});
-  r.fields.report(node,
-                  {.code = "RW0615",
-                   .severity = Severity::note,
-                   .message = "assumed a value that the file does not give",
-                   .detail = fmt::format("micro-batches of {}: the trainer packs up to {} "
-                                         "tokens into one",
-                                         plural(micro, "sequence", "sequences"), count(tokens))});
+  r.fields.report(
+      node, make_assumption(fmt::format("micro-batches of {}: the trainer packs up to {} "
+                                        "tokens into one",
+                                        plural(micro, "sequence", "sequences"), count(tokens))));
 }
 
 void pad_sequence(Draft& draft) {

@@ -198,12 +198,8 @@ void assume_world(PlanFile& plan) {
   if (world > cluster::kMaxDevices || !divides(*sparse, world)) return;
   d.world = world;
   plan.open.push_back({"world_size", plural(world, "rank", "ranks"), "--world N"});
-  plan.findings.push_back({.code = "RW0615",
-                           .severity = Severity::note,
-                           .message = "assumed a value that the file does not give",
-                           .detail = fmt::format("number of ranks: {}", count(world)),
-                           .hint = "--world N, or --cluster",
-                           .where = {.file = plan.name}});
+  plan.findings.push_back(make_assumption(fmt::format("number of ranks: {}", count(world)),
+                                          "--world N, or --cluster", {.file = plan.name}));
 }
 
 namespace {

@@ -38,12 +38,9 @@ bool is_on_at_path(const ForeignReading& r, std::string_view path) {
 
 void assume_vocabulary(ForeignReading& r, i64 vocab) {
   r.shapes.vocab = vocab;
-  r.fields.report(r.root,
-                  {.code = "RW0615",
-                   .severity = Severity::note,
-                   .message = "assumed a value that the file does not give",
-                   .detail = fmt::format("vocabulary size {}: the tokenizer sets it", count(vocab)),
-                   .hint = "--model NAME or --model config.json"});
+  r.fields.report(r.root, make_assumption(fmt::format("vocabulary size {}: the tokenizer sets it",
+                                                      count(vocab)),
+                                          "--model NAME or --model config.json"));
 }
 
 // GPT-NeoX.
