@@ -67,6 +67,15 @@ void read_granularity(ForeignReading& r, const YamlNode& node) {
   constexpr Word<plan::Recompute> kWords[] = {{"full", plan::Recompute::full},
                                               {"selective", plan::Recompute::selective},
                                               {"none", plan::Recompute::none}};
+  const bool listed =
+      std::any_of(std::begin(kWords), std::end(kWords),
+                  [&](const Word<plan::Recompute>& one) { return one.word == node.scalar; });
+  if (!listed && r.known == nullptr) {  // a fork may have words of its own
+    r.draft.recompute = plan::Recompute::none;
+    return report_left_out(r, node,
+                           fmt::format("recompute-granularity {}: estimated without recomputation",
+                                       make_excerpt(node.scalar)));
+  }
   r.draft.recompute = parse_word(r, node, kWords);
 }
 
@@ -675,7 +684,8 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
   const MegatronFork* const fork = dump ? nullptr : find_megatron_fork(plan.name, plan.text, flags);
   if (fork != nullptr) apply_fork(*fork, flags);
   FieldReader fields(plan.name, plan.findings);
-  ForeignReading reading{fields, plan.draft, flags.map, files};
+  const FileReader all_files = with_written_files(files, plan.name, flags);
+  ForeignReading reading{fields, plan.draft, flags.map, all_files};
   reading.model_keys = megatron_model_flags();
   reading.dashes = "--";
   reading.launcher_keys = flags.of_launcher;

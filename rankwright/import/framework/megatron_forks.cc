@@ -25,7 +25,9 @@ constexpr ForkFlag kDeepspeedFlags[] = {{"pad-vocab-size-to", "padded-vocab-size
                                         {"num-experts-switch", "num-experts"},
                                         {"topk", "moe-router-topk"}};
 
-constexpr std::string_view kSwiftMarks[] = {"megatron sft", "megatron pt", "megatron rlhf"};
+constexpr std::string_view kSwiftMarks[] = {"megatron sft",          "megatron pt",
+                                            "megatron rlhf",         "cli/_megatron/sft.py",
+                                            "cli/_megatron/rlhf.py", "cli/_megatron/pt.py"};
 constexpr ForkFlag kSwiftFlags[] = {{"max-length", "seq-length"}};
 constexpr ForkDefault kSwiftDefaults[] = {{"bf16", "true"},
                                           {"nodes", "1"},
@@ -350,17 +352,24 @@ void read_deepspeed_file(ForeignReading& r, PlanFile& plan) {
   if (find_path(r.root, "ds-sequence-parallel-size") != nullptr && d.cp > 1)
     d.cp_comm = plan::CpComm::a2a;
   const YamlNode* const named = find_path(r.root, "deepspeed-config");
-  if (named == nullptr) return;
-  const Result<std::string> text = r.files(beside(plan.name, named->scalar));
-  if (text) {
-    const Result<YamlNode> root = read_commented_json_tree(*text, named->scalar);
-    const YamlNode* const stage = root ? find_path(*root, "zero_optimization.stage") : nullptr;
+  if (named == nullptr && plan.text.find("deepspeed_config") == std::string::npos) return;
+  const std::string file = named == nullptr ? std::string() : named->scalar;
+  const Result<std::string> text = named == nullptr ? Result<std::string>(refuse_file(file))
+                                                    : read_named_file(r.files, plan.name, file);
+  const Result<YamlNode> root =
+      text ? read_commented_json_tree(*text, file) : Result<YamlNode>(fail(text.error()));
+  if (root) {
+    const YamlNode* const stage = find_path(*root, "zero_optimization.stage");
     const Result<i64> n = parse_count(stage == nullptr ? "" : stage->scalar, 0);
     if (n && *n <= 3) d.zero = int(*n);
+    if (const YamlNode* const device =
+            find_path(*root, "zero_optimization.offload_optimizer.device");
+        device != nullptr && !is_off(*device) && device->scalar != "none")
+      d.offload_optimizer = 1;
+    if (is_on_at(*root, "zero_optimization.cpu_offload")) d.offload_optimizer = 1;
     return;
   }
-  if (find_path(r.root, "zero-stage") != nullptr) return;
-  d.zero = 0;
+  if (find_path(r.root, "zero-stage") == nullptr) d.zero = 0;
   const std::size_t part = plan.text.find("\"zero_optimization\"");
   const std::size_t stage = plan.text.find("\"stage\"", part);
   if (part == std::string::npos || stage == std::string::npos) return;

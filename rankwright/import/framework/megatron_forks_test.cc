@@ -498,5 +498,59 @@ TEST(MegatronDeepSpeed, FlagsThatAreNotPassed_DoNotMatter) {
   EXPECT_FALSE(plan.draft.target.has_value());
 }
 
+TEST(MegatronDeepSpeed, StageThatTheScriptWrites_OverridesTheFlag) {
+  const PlanFile plan = read(
+      "D=$(dirname $(realpath $0))\nC=\"$D/ds.json\"\ncat <<EOT > $C\n{\n"
+      "\"zero_optimization\": {\"stage\": 1, \"cpu_offload\": true}\n}\nEOT\n"
+      "deepspeed pretrain_gpt.py " +
+          kShapes + "--zero-stage 0 --deepspeed --deepspeed_config $C\n",
+      "run/a.sh");
+  EXPECT_THAT(plan.draft.zero, Optional(1));
+}
+
+TEST(MegatronDeepSpeed, OtherWordsOfRecomputation_AreReported) {
+  const PlanFile plan = read("deepspeed --num_gpus 8 pretrain_gpt.py " + kShapes +
+                                 "--zero-stage 1 --recompute-granularity=mlp\n",
+                             "a.sh");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.findings, ::testing::Contains(::testing::Field(&Diagnostic::code, "RW0601")));
+}
+
+TEST(Megatron, EscapedLayout_IsRead) {
+  const PlanFile plan = read(
+      "MODEL_ARGS:\n  --num-layers: 4\n  --pipeline-model-parallel-size: 2\n"
+      "  --tensor-model-parallel-size: 1\n"
+      "  --pipeline-model-parallel-layout: Et\\\\|\\(tt\\\\|\\)*1tL\n",
+      "a.yaml");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_TRUE(plan.draft.stages.has_value());
+}
+
+TEST(MindSpeed, RanksOfMsrun_AreRead) {
+  const PlanFile plan = read("msrun --local_worker_num 16 --worker_num 256 pretrain_gpt.py " +
+                                 kShapes + "--reuse-fp32-param\n",
+                             "a.sh");
+  ASSERT_TRUE(plan.draft.shape.has_value() || plan.draft.world.has_value());
+  EXPECT_EQ(resolve(plan.draft).world, 256);
+}
+
+TEST(MegatronSwift, ModuleOfItsCommand_IsThatCommand) {
+  const PlanFile plan = read(
+      "torchrun --nproc_per_node 8 swift/cli/_megatron/sft.py --model Qwen/Qwen2.5-7B \\\n"
+      "  --tensor_model_parallel_size 2 --micro_batch_size 1 --global_batch_size 16\n",
+      "a.sh");
+  EXPECT_THAT(plan.draft.zero, Optional(1));
+  EXPECT_THAT(plan.draft.param_dtype, Optional(plan::Dtype::bf16));
+}
+
+TEST(Megatron, RanksInLowerCaseVariables_AreRead) {
+  const PlanFile plan = read(
+      "num_gpus=16\nnum_gpus_pernode=8\nnum_node=2\n"
+      "deepspeed --hostfile hosts pretrain_gpt.py " +
+          kShapes + "--zero-stage 1\n",
+      "a.sh");
+  EXPECT_EQ(resolve(plan.draft).world, 16);
+}
+
 }  // namespace megatron_forks_test
 }  // namespace rankwright::importer

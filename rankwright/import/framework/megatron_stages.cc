@@ -37,9 +37,12 @@ std::vector<i64> split_into_stages(const LayoutSplit& s) {
   return layers;
 }
 
+/// Launchers that pass a layout on to another shell escape its characters: "Et\\|tL".
 void read_layout(ForeignReading& r, const YamlNode& node, i64 pp) {
   r.fields.under("parallelism.stages", node, [&] {
-    const std::optional<plan::Stages> stages = r.fields.take(node, plan::parse_layout(node.scalar));
+    std::string text = node.scalar;
+    std::erase(text, '\\');
+    const std::optional<plan::Stages> stages = r.fields.take(node, plan::parse_layout(text));
     if (!stages) return;
     r.draft.stages = *stages;
     const i64 count = i64(stages->size());

@@ -24,8 +24,10 @@ void set_slurm_variables(std::string_view text, Expander& words) {
     const std::size_t next = end + 1;
     constexpr std::string_view kMark = "#SBATCH";
     const std::size_t option = line.find_first_not_of(" \t", std::min(kMark.size(), line.size()));
-    if (line.starts_with(kMark) && option != std::string_view::npos) {
-      const std::string_view rest = line.substr(option);
+    // A line may have several options.
+    for (std::size_t at = line.starts_with(kMark) ? option : std::string_view::npos;
+         at < line.size() && line[at] == '-'; at = line.find_first_not_of(" \t", at)) {
+      const std::string_view rest = line.substr(at);
       const std::size_t name = std::min(rest.find_first_of(" =\t"), rest.size());
       std::size_t value = rest.find_first_not_of(" =\t", name);
       // --gres=gpu:h100:8
@@ -35,11 +37,13 @@ void set_slurm_variables(std::string_view text, Expander& words) {
         if (rest.substr(0, name) != setting.option || value == std::string_view::npos) continue;
         Text text_of;
         for (std::size_t i = value; i < rest.size() && rest[i] >= '0' && rest[i] <= '9'; ++i)
-          text_of.add(rest[i], begin + option + i);
+          text_of.add(rest[i], begin + at + i);
         if (text_of.chars.empty()) continue;
         for (const std::string_view variable : setting.variables)
           words.set(std::string(variable), {{text_of}});
       }
+      const std::size_t end_of = std::min(rest.find_first_of(" \t", value), rest.size());
+      at += value != std::string_view::npos && rest[value] == '-' ? value : end_of;
     }
     begin = next;
   }
