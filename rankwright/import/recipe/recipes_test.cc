@@ -1161,5 +1161,40 @@ TEST(TorchtitanScript, ConfigThatCannotBeRead_LeavesItsSettingsOpen) {
   EXPECT_EQ(resolve(wrapper.draft).world, 4);
 }
 
+const std::string kEasyR1 =
+    "data:\n  max_prompt_length: 1024\n  max_response_length: 3072\n  rollout_batch_size: 512\n"
+    "algorithm:\n  use_kl_loss: true\nworker:\n  actor:\n    global_batch_size: 128\n"
+    "    micro_batch_size_per_device_for_update: 2\n    model:\n"
+    "      model_path: Qwen/Qwen2.5-7B-Instruct\n      enable_gradient_checkpointing: true\n"
+    "    fsdp:\n      enable_full_shard: true\n      enable_cpu_offload: false\n"
+    "  rollout:\n    n: 5\n    gpu_memory_utilization: 0.6\n  ref:\n    fsdp:\n"
+    "      enable_cpu_offload: true\ntrainer:\n  nnodes: 1\n  n_gpus_per_node: 8\n";
+
+// EasyR1 is a fork of verl with names of its own; a batch counts prompts.
+TEST(EasyR1, ReadsItsConfig_AndTheOverridesOfAScript) {
+  const PlanFile plan = read(kEasyR1, "config.yaml");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.draft.global_batch, Optional(640));  // 128 x 5
+  EXPECT_THAT(plan.draft.micro_batch, Optional(2));
+  EXPECT_THAT(plan.draft.sequence, Optional(4096));
+  EXPECT_THAT(plan.draft.zero, Optional(3));
+  EXPECT_THAT(plan.draft.ref_model, Optional(false));
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "qwen2.5-7b");
+  const FileReader files = [](const std::string& path) -> Result<std::string> {
+    if (path != "examples/config.yaml") return refuse_file(path);
+    return kEasyR1;
+  };
+  const PlanFile script = read(
+      "M=Qwen/Qwen2.5-3B-Instruct\npython3 -m verl.trainer.main config=examples/config.yaml \\\n"
+      "  data.max_response_length=1024 worker.actor.model.model_path=$M \\\n"
+      "  worker.rollout.n=8 trainer.n_gpus_per_node=4\n",
+      "run.sh", files);
+  EXPECT_THAT(script.draft.global_batch, Optional(1024));
+  EXPECT_THAT(script.draft.sequence, Optional(2048));
+  EXPECT_EQ(script.draft.model->name, "qwen2.5-3b");
+  EXPECT_EQ(resolve(script.draft).world, 4);
+}
+
 }  // namespace recipes_test
 }  // namespace rankwright::importer

@@ -136,7 +136,81 @@ constexpr ForeignKey kVerlKeys[] = {
     {"actor_rollout_ref.actor.optim.override_optimizer_config.optimizer_offload_fraction",
      "parallelism.offload.optimizer", read_verl_fraction},
     {"actor_rollout_ref.model.use_fused_kernels", "software.loss"},
+    {"actor_rollout_ref.model.freeze_vision_tower", "", nullptr, false,
+     "only the language model is estimated"},
 };
+
+/// Settings of EasyR1, a fork of verl, and the names that verl has for them.
+struct ForkSetting {
+  std::string_view fork, verl;
+};
+constexpr ForkSetting kForkSettings[] = {
+    {"worker.actor.model.model_path", "actor_rollout_ref.model.path"},
+    {"worker.actor.model.lora.rank", "actor_rollout_ref.model.lora_rank"},
+    {"worker.actor.model.enable_gradient_checkpointing",
+     "actor_rollout_ref.model.enable_gradient_checkpointing"},
+    {"worker.actor.model.freeze_vision_tower", "actor_rollout_ref.model.freeze_vision_tower"},
+    {"worker.actor.global_batch_size", "actor_rollout_ref.actor.ppo_mini_batch_size"},
+    {"worker.actor.micro_batch_size_per_device_for_update",
+     "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu"},
+    {"worker.actor.ulysses_size", "actor_rollout_ref.actor.ulysses_sequence_parallel_size"},
+    {"worker.actor.ulysses_sequence_parallel_size",
+     "actor_rollout_ref.actor.ulysses_sequence_parallel_size"},
+    {"worker.actor.fsdp.enable_full_shard",
+     "actor_rollout_ref.actor.fsdp_config.reshard_after_forward"},
+    {"worker.actor.fsdp.enable_cpu_offload", "actor_rollout_ref.actor.fsdp_config.offload_policy"},
+    {"worker.actor.fsdp.fsdp_size", "actor_rollout_ref.actor.fsdp_config.fsdp_size"},
+    {"worker.actor.fsdp.torch_dtype", "actor_rollout_ref.actor.fsdp_config.model_dtype"},
+    {"worker.rollout.n", "actor_rollout_ref.rollout.n"},
+    {"worker.rollout.gpu_memory_utilization", "actor_rollout_ref.rollout.name"},
+    {"worker.ref.fsdp.enable_cpu_offload", "actor_rollout_ref.ref.fsdp_config.param_offload"},
+    {"algorithm.use_kl_loss", "actor_rollout_ref.actor.use_kl_loss"},
+    {"data.max_prompt_length", "data.max_prompt_length"},
+    {"data.max_response_length", "data.max_response_length"},
+    {"trainer.nnodes", "trainer.nnodes"},
+    {"trainer.n_gpus_per_node", "trainer.n_gpus_per_node"},
+};
+
+/// Adds the settings of EasyR1 under verl's names: those of the file itself, then those of the YAML
+/// file that `config=` names. Its micro-batch has four sequences unless stated.
+void add_fork_settings(MegatronFlags& flags, const std::string& file, const FileReader& files) {
+  Diagnostics ignored;
+  YamlNode config;
+  if (const YamlNode* const named = flags.map.find("config")) {
+    const Result<std::string> text = read_named_file(files, file, named->scalar);
+    Result<YamlNode> root = text ? read_python_yaml(*text, named->scalar, ignored)
+                                 : Result<YamlNode>(fail(text.error()));
+    if (!root) flags.unread.push_back(named->scalar);
+    if (root) config = std::move(*root);
+    if (root) move_to(config, *named);
+  }
+  std::vector<YamlEntry> added;
+  for (const auto& [fork, verl] : kForkSettings) {
+    const YamlNode* node = find_path(flags.map, fork);
+    if (node == nullptr) node = find_path(config, fork);
+    if (node == nullptr || (fork == verl && find_path(flags.map, verl) != nullptr)) continue;
+    YamlEntry entry{*node, *node};
+    entry.key.scalar = verl;
+    added.push_back(std::move(entry));
+  }
+  constexpr std::string_view kMicro = "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu";
+  if (!added.empty() && std::none_of(added.begin(), added.end(), [&](const YamlEntry& one) {
+        return one.key.scalar == kMicro;
+      })) {
+    YamlEntry entry = added.front();
+    entry.key.scalar = kMicro;
+    entry.value.scalar = "4";
+    added.push_back(std::move(entry));
+  }
+  for (YamlEntry& entry : added) flags.map.entries.push_back(std::move(entry));
+}
+
+/// Returns whether the text is EasyR1's.
+bool is_easyr1(std::string_view text) {
+  return text.find("micro_batch_size_per_device_for_update") != std::string_view::npos ||
+         (text.find("verl.trainer.main") != std::string_view::npos &&
+          text.find(" config=") != std::string_view::npos);
+}
 
 /// Returns the rows of a prefix under which Megatron-LM's settings are.
 bool runs_megatron(const ForeignReading& r) {
@@ -283,9 +357,10 @@ bool claims_verl(std::string_view file, std::string_view text) {
   const auto has = [&](std::string_view mark) { return text.find(mark) != std::string_view::npos; };
   if (is_yaml_file(file))
     return (has("actor_rollout_ref:") && has("ppo_mini_batch_size:")) ||
+           has("micro_batch_size_per_device_for_update:") ||
            (has("partial_pretrain:") && has("train_batch_size:") && has("n_gpus_per_node:"));
-  return is_script_file(file) &&
-         (has("actor_rollout_ref.actor.") || (has("verl.trainer") && has("data.train_files=")));
+  return is_script_file(file) && (has("actor_rollout_ref.actor.") || is_easyr1(text) ||
+                                  (has("verl.trainer") && has("data.train_files=")));
 }
 
 void read_verl(PlanFile& plan, const FileReader& files) {
@@ -302,6 +377,7 @@ void read_verl(PlanFile& plan, const FileReader& files) {
     flags = read_overrides(plan.text, input);
     forget_usual_folders(flags);
   }
+  if (is_easyr1(plan.text)) add_fork_settings(flags, plan.name, files);
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, flags.map, files};
   read_foreign(reading, kVerlKeys, plan);
