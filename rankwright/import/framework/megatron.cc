@@ -682,6 +682,7 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
   keep_presence(flags, "merge-file");
   const bool dump = has_argument_dump(plan.text);
   const MegatronFork* const fork = dump ? nullptr : find_megatron_fork(plan.name, plan.text, flags);
+  add_model_file(flags, plan.name, files);
   if (fork != nullptr) apply_fork(*fork, flags);
   FieldReader fields(plan.name, plan.findings);
   const FileReader all_files = with_written_files(files, plan.name, flags);

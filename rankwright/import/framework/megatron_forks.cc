@@ -145,13 +145,21 @@ void set_pai_vocabulary(MegatronFlags& flags) {
     }
 }
 
-/// Megatron-DeepSpeed sends a token to one expert, and has experts in every second layer, unless
-/// told otherwise.
+/// Megatron-DeepSpeed sends a token to one expert, has experts in every second layer, and does not
+/// split them by tensor parallelism, unless told otherwise.
 void set_expert_defaults(MegatronFlags& flags) {
   const YamlNode* experts = flags.map.find("num-experts");
   if (experts != nullptr && experts->scalar != "1" && !has_flag(flags, "moe-router-topk")) {
     YamlEntry entry{*experts, *experts};
     entry.key.scalar = "moe-router-topk";
+    entry.value.scalar = "1";
+    flags.map.entries.push_back(std::move(entry));
+    experts = flags.map.find("num-experts");
+  }
+  if (experts != nullptr && !has_flag(flags, "enable-expert-tensor-parallelism") &&
+      !has_flag(flags, "expert-tensor-parallel-size")) {
+    YamlEntry entry{*experts, *experts};
+    entry.key.scalar = "expert-tensor-parallel-size";
     entry.value.scalar = "1";
     flags.map.entries.push_back(std::move(entry));
     experts = flags.map.find("num-experts");
@@ -226,6 +234,35 @@ void set_counted_layers(MegatronFlags& flags) {
   }
   set_number(flags, "first-k-dense-replace", "moe-layer-freq", std::move(pattern));
 }
+
+/// A key of MindSpeed-MM's model files, and the flag that states the same.
+struct ModelFileKey {
+  const char *key, *flag;
+  std::string_view value{};    // of the key: the flag is a switch that has no other meaning
+  std::string_view renamed{};  // the flag's word for `value`
+};
+constexpr ModelFileKey kModelFileKeys[] = {
+    {"num_layers", "num-layers"},
+    {"hidden_size", "hidden-size"},
+    {"ffn_hidden_size", "ffn-hidden-size"},
+    {"num_attention_heads", "num-attention-heads"},
+    {"num_query_groups", "num-query-groups"},
+    {"kv_channels", "kv-channels"},
+    {"vocab_size", "padded-vocab-size"},
+    {"normalization", "normalization"},
+    {"position_embedding_type", "position-embedding-type", "rope", "rope"},
+    {"position_embedding_type", "position-embedding-type", "mrope", "rope"},
+    {"recompute_granularity", "recompute-granularity"},
+    {"recompute_method", "recompute-method"},
+    {"recompute_num_layers", "recompute-num-layers"},
+    {"num_query_groups", "group-query-attention", "", "true"},
+    {"gated_linear_unit", "swiglu", "true", "true"},
+    {"add_bias_linear", "disable-bias-linear", "false", "true"},
+    {"add_qkv_bias", "add-qkv-bias", "true", "true"},
+    {"qk_layernorm", "qk-layernorm", "true", "true"},
+    {"untie_embeddings_and_output_weights", "untie-embeddings-and-output-weights", "true", "true"},
+    {"bf16", "bf16", "true", "true"},
+};
 
 /// slime may state the steps of a rollout instead of the batch of a step. MindSpeed-RL's batch of a
 /// step counts prompts, as that of its rollout does.
@@ -315,7 +352,10 @@ void read_swift_adapters(ForeignReading& r) {
   constexpr i64 kUsualRank = 8;
   const YamlNode* type = find_path(r.root, "tuner-type");
   if (type == nullptr) type = find_path(r.root, "train-type");
-  if (type != nullptr && type->scalar == "lora") {
+  const bool beside_encoder = type != nullptr && type->scalar == "lora_llm";
+  if (beside_encoder)
+    report_left_out(r, *type, "only the adapters of the language model are estimated as trained");
+  if (beside_encoder || (type != nullptr && type->scalar == "lora")) {
     if (!r.draft.lora_rank) r.draft.lora_rank = kUsualRank;
     return;
   }
@@ -425,8 +465,31 @@ void apply_fork(const MegatronFork& fork, MegatronFlags& flags) {
   if (fork.counts_layers) set_counted_layers(flags);
 }
 
+void add_model_file(MegatronFlags& flags, const std::string& file, const FileReader& files) {
+  const YamlNode* const named = flags.map.find("mm-model");
+  if (named == nullptr) return;
+  const YamlNode place = *named;
+  const Result<std::string> text = read_named_file(files, file, place.scalar);
+  const Result<YamlNode> root =
+      text ? read_commented_json_tree(*text, place.scalar) : Result<YamlNode>(fail(text.error()));
+  const YamlNode* const decoder = root ? find_path(*root, "text_decoder") : nullptr;
+  if (decoder == nullptr) return flags.unread.push_back(place.scalar);
+  for (const ModelFileKey& row : kModelFileKeys) {
+    const YamlNode* const value = decoder->find(row.key);
+    if (value == nullptr || value->kind != YamlNode::Kind::scalar || has_flag(flags, row.flag))
+      continue;
+    if (!row.value.empty() && value->scalar != row.value) continue;
+    YamlEntry entry{place, place};
+    entry.key.scalar = row.flag;
+    entry.value.scalar = row.renamed.empty() ? value->scalar : std::string(row.renamed);
+    flags.map.entries.push_back(std::move(entry));
+  }
+}
+
 void finish_fork(const MegatronFork& fork, ForeignReading& r, PlanFile& plan) {
   read_fork_model(r);
+  if (const YamlNode* const model = find_path(r.root, "mm-model"))
+    report_left_out(r, *model, "mm-model: only its language model is estimated, on even stages");
   forget_read_flags(fork, plan.ignored_keys);
   if (fork.adapters) read_swift_adapters(r);
   if (fork.adapts_targets) read_target_adapters(r);

@@ -552,5 +552,39 @@ TEST(Megatron, RanksInLowerCaseVariables_AreRead) {
   EXPECT_EQ(resolve(plan.draft).world, 16);
 }
 
+// MindSpeed-MM states the shapes of an image model in a file.
+TEST(MindSpeed, FileOfAModel_StatesTheLanguageModel) {
+  const FileReader files = [](const std::string& path) -> Result<std::string> {
+    if (path != "m/model.json") return refuse_file(path);
+    return "{\"image_encoder\": {\"num_layers\": 45}, \"text_decoder\": {\"num_layers\": 28, "
+           "\"hidden_size\": 3584, \"ffn_hidden_size\": 18944, \"num_attention_heads\": 28, "
+           "\"num_query_groups\": 4, \"vocab_size\": 152064, \"normalization\": \"RMSNorm\", "
+           "\"position_embedding_type\": \"mrope\", \"gated_linear_unit\": true, "
+           "\"add_bias_linear\": false, \"add_qkv_bias\": true, "
+           "\"untie_embeddings_and_output_weights\": true, \"recompute_granularity\": \"full\"}}";
+  };
+  const PlanFile plan = read(
+      "torchrun --nproc_per_node 8 pretrain_vlm.py --mm-model m/model.json --bf16 \\\n"
+      "  --tensor-model-parallel-size 1 --pipeline-model-parallel-size 4 --seq-length 1024 "
+      "\\\n  --micro-batch-size 1 --global-batch-size 8 --mm-tool mindspeed_mm/tools.json\n",
+      "a.sh", files);
+  EXPECT_FALSE(has_errors(plan.findings));
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->layers(), 28);
+  EXPECT_EQ(plan.draft.model->vocab, 152064);
+  EXPECT_THAT(plan.draft.recompute, Optional(plan::Recompute::full));
+  EXPECT_THAT(plan.findings, ::testing::Contains(::testing::Field(&Diagnostic::code, "RW0601")));
+}
+
+// Experts are whole unless a flag splits them.
+TEST(MegatronDeepSpeed, ExpertsAreNotSplitByTensorParallelism) {
+  const std::string script = "deepspeed --num_gpus 8 pretrain_gpt.py " + kShapes +
+                             "--zero-stage 1 --tensor-model-parallel-size 2 --num-experts 8 "
+                             "--moe-expert-parallel-size 4 ";
+  EXPECT_THAT(read(script + "\n", "a.sh").draft.etp, Optional(1));
+  EXPECT_THAT(read(script + "--enable-expert-tensor-parallelism\n", "a.sh").draft.etp,
+              ::testing::Not(Optional(1)));
+}
+
 }  // namespace megatron_forks_test
 }  // namespace rankwright::importer

@@ -16,6 +16,8 @@ void set_slurm_variables(std::string_view text, Expander& words) {
       {"--ntasks-per-node", {"SLURM_NTASKS_PER_NODE", "SLURM_TASKS_PER_NODE"}},
       {"--gpus-per-node", {"SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"}},
       {"--gres", {"SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"}},
+      {"--gpus", {"SLURM_GPUS", "SLURM_JOB_GPUS"}},
+      {"-G", {"SLURM_GPUS", "SLURM_JOB_GPUS"}},
       {"--ntasks", {"SLURM_NTASKS", "SLURM_NPROCS"}},
       {"-n", {"SLURM_NTASKS", "SLURM_NPROCS"}}};
   for (std::size_t begin = 0; begin < text.size();) {
@@ -47,6 +49,22 @@ void set_slurm_variables(std::string_view text, Expander& words) {
     }
     begin = next;
   }
+  // The GPUs of a node, if only those of the job are stated.
+  const auto number = [&](const char* name) -> i64 {
+    const Value* const value = words.find(name);
+    const std::string digits =
+        value == nullptr || value->items.empty() ? "" : value->items[0].chars;
+    const bool plain = !digits.empty() && digits.size() < 10 &&
+                       digits.find_first_not_of("0123456789") == std::string::npos;
+    return plain ? std::stoll(digits) : 0;
+  };
+  const Value* const all = words.find("SLURM_GPUS");
+  const i64 gpus = number("SLURM_GPUS"), nodes = number("SLURM_NNODES");
+  if (all == nullptr || number("SLURM_GPUS_ON_NODE") > 0 || nodes < 1 || gpus % nodes != 0) return;
+  Text each;
+  for (const char c : std::to_string(gpus / nodes)) each.add(c, all->items[0].begin);
+  for (const char* const name : {"SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE"})
+    words.set(name, {{each}});
 }
 
 }  // namespace rankwright::importer::shell

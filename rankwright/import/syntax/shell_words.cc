@@ -340,7 +340,7 @@ void ShellEvaluator::read_documents() {
   constexpr std::size_t kMaxWritten = 16;
   for (const Document& document : std::exchange(documents_, {})) {
     const std::string_view rest = words_.rest();
-    std::size_t size = 0, next = rest.size();
+    std::size_t size = 0, next = 0;
     for (std::size_t line = 0; line < rest.size();) {
       const std::size_t end = std::min(rest.find('\n', line), rest.size());
       std::string_view text = rest.substr(line, end - line);
@@ -355,7 +355,7 @@ void ShellEvaluator::read_documents() {
       size = std::min(line, rest.size());
     }
     words_.charge(size);
-    if (!is_data(rest.substr(0, size), document)) return;
+    if (next == 0 || !is_data(rest.substr(0, size), document)) return;
     if (document.read && !document.target.empty() && script_.written.size() < kMaxWritten)
       script_.written[document.target] =
           document.quoted ? std::string(rest.substr(0, size)) : words_.expand_document(size);

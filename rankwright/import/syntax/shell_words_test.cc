@@ -311,5 +311,10 @@ TEST(ShellWords, SlurmOptionsOfOneLine_AreAllRead) {
             "run --n 31");
 }
 
+TEST(ShellWords, GpusOfASlurmJob_AreSpreadOverItsNodes) {
+  EXPECT_EQ(last_command("#SBATCH --nodes 128\n#SBATCH --gpus 512\nrun --n $SLURM_GPUS_ON_NODE\n"),
+            "run --n 4");
+}
+
 }  // namespace shell_words_test
 }  // namespace rankwright::importer
