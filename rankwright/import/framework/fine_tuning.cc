@@ -141,7 +141,9 @@ void read_adapter(ForeignReading& r, const YamlNode& node) {
   const std::string word = lower(node.scalar.substr(0, kLongestLabel));
   if (is_off(node) || word == "full" || word == kFreeze) return;
   if (word == "qlora") r.draft.base_dtype = plan::BaseDtype::nf4;
-  if (word == "lora" || word == "qlora" || word == "true" || word == "dora") {
+  if (word == "lora_llm")
+    report_left_out(r, node, "only the adapters of the language model are estimated as trained");
+  if (word == "lora" || word == "qlora" || word == "true" || word == "dora" || word == "lora_llm") {
     if (!r.draft.lora_rank) r.draft.lora_rank = kDefaultRank;
     return;
   }
@@ -782,6 +784,9 @@ void read_fine_tuning_tree(ForeignReading& reading, PlanFile& plan,
   read_whole_batch(reading);
   finish_method(reading);
   if (draft.cp > 1 && !draft.cp_comm) draft.cp_comm = plan::CpComm::p2p;  // ring attention
+  for (const char* const key : {"sequence_parallel_size", "seq_parallel_size"})
+    if (find_path(root, key) != nullptr)  // tools with these keys split sequences themselves
+      plan.answered.emplace_back("RW0586");
   if (draft.cp_comm == plan::CpComm::a2a) pad_sequence(draft);
   plan.ignored_keys.clear();  // data, logging and learning rates: most of such a file
 }

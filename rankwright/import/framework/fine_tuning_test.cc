@@ -811,5 +811,23 @@ TEST(FineTuning, SectionsOfARecipe_AreRead) {
   EXPECT_THAT(plan.draft.recompute, Optional(plan::Recompute::full));
 }
 
+// ms-swift splits sequences itself, with and without DeepSpeed.
+TEST(TrainerScript, SequencesThatSwiftSplits_AreNoError) {
+  const PlanFile plan = read_script(
+      "NPROC_PER_NODE=4 swift sft --model Qwen/Qwen2.5-7B --max_length 65536 "
+      "--sequence_parallel_size 2\n");
+  EXPECT_THAT(plan.draft.cp, Optional(2));
+  EXPECT_THAT(plan.answered, ::testing::Contains("RW0586"));
+}
+
+TEST(TrainerScript, AdaptersBesideATrainedEncoder_AreReported) {
+  for (const char* const command : {"swift sft --tuner_type", "megatron sft --tuner_type"}) {
+    const PlanFile plan = read_script("NPROC_PER_NODE=4 " + std::string(command) +
+                                      " lora_llm --model Qwen/Qwen2.5-7B --lora_rank 8\n");
+    EXPECT_FALSE(has_errors(plan.findings)) << command;
+    EXPECT_THAT(plan.draft.lora_rank, Optional(8)) << command;
+  }
+}
+
 }  // namespace fine_tuning_test
 }  // namespace rankwright::importer

@@ -26,6 +26,8 @@ TEST(HubModel, NamesOfOneShape_AreOneModel) {
     EXPECT_EQ(model->name, "llama-3.1-8b") << name;
   }
   EXPECT_EQ(find_hub_model("Qwen/Qwen2.5-Math-7B")->name, "qwen2.5-7b");
+  EXPECT_EQ(find_hub_model("deepseek_r1_671b")->name, "deepseek-v3");
+  EXPECT_EQ(find_hub_model("lmsys/vicuna-13b-v1.5")->name, "llama-2-13b");
 }
 
 TEST(HubModel, OtherModels_AreNotGuessed) {
@@ -1194,6 +1196,18 @@ TEST(EasyR1, ReadsItsConfig_AndTheOverridesOfAScript) {
   EXPECT_THAT(script.draft.sequence, Optional(2048));
   EXPECT_EQ(script.draft.model->name, "qwen2.5-3b");
   EXPECT_EQ(resolve(script.draft).world, 4);
+}
+
+TEST(Verl, FileThatInheritsATrainer_HasVerlsDefaults) {
+  const PlanFile plan = read(
+      "hydra:\n  searchpath: [file://verl/trainer/config]\ndefaults:\n  - ppo_trainer\n  - _self_\n"
+      "data:\n  max_prompt_length: 1024\n  max_response_length: 2048\n"
+      "actor_rollout_ref:\n  rollout: {name: vllm, n: 4}\n",
+      "grpo.yaml");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.draft.sequence, Optional(3072));
+  EXPECT_THAT(plan.draft.global_batch, Optional(1024));  // 256 x 4
+  EXPECT_THAT(plan.findings, Contains(Field(&Diagnostic::code, "RW0615")));
 }
 
 }  // namespace recipes_test

@@ -230,6 +230,7 @@ bool runs_megatron(const ForeignReading& r) {
 /// Returns whether the file runs verl's supervised fine-tuning.
 bool only_fine_tunes(const ForeignReading& r) {
   return find_path(r.root, "actor_rollout_ref.model.path") == nullptr &&
+         find_path(r.root, "actor_rollout_ref.rollout") == nullptr &&
          find_path(r.root, "actor_rollout_ref.actor.ppo_mini_batch_size") == nullptr;
 }
 
@@ -351,12 +352,22 @@ void report_other_actors(ForeignReading& r) {
   }
 }
 
+/// Returns the trainer's config that a file inherits from verl's package; empty if it names none.
+std::string_view find_inherited_trainer(std::string_view text) {
+  for (const std::string_view name : {"ppo_trainer", "ppo_megatron_trainer"})
+    if (text.find(fmt::format("- {}\n", name)) != std::string_view::npos) return name;
+  return {};
+}
+
+bool inherits_trainer(std::string_view text) { return !find_inherited_trainer(text).empty(); }
+
 }  // namespace
 
 bool claims_verl(std::string_view file, std::string_view text) {
   const auto has = [&](std::string_view mark) { return text.find(mark) != std::string_view::npos; };
   if (is_yaml_file(file))
     return (has("actor_rollout_ref:") && has("ppo_mini_batch_size:")) ||
+           (has("actor_rollout_ref:") && inherits_trainer(text)) ||
            has("micro_batch_size_per_device_for_update:") ||
            (has("partial_pretrain:") && has("train_batch_size:") && has("n_gpus_per_node:"));
   return is_script_file(file) && (has("actor_rollout_ref.actor.") || is_easyr1(text) ||
@@ -369,6 +380,12 @@ void read_verl(PlanFile& plan, const FileReader& files) {
     Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
     if (!root) return plan.findings.push_back(root.error());
     flags.map = std::move(*root);
+    if (const std::string_view base = find_inherited_trainer(plan.text); !base.empty())
+      plan.findings.push_back(
+          make_assumption(fmt::format("the settings in {}, which this file inherits: verl's "
+                                      "defaults",
+                                      base),
+                          "", {.file = plan.name}));
     resolve_references(flags.map);
   } else {
     ShellInput input = with_usual_folders(plan.variables);
