@@ -641,7 +641,7 @@ bool claims_megatron(std::string_view file, std::string_view text) {
   const auto has = [&](std::string_view flag) { return text.find(flag) != std::string_view::npos; };
   return has_argument_dump(text) || has("--tensor-model-parallel-size") ||
          has("--tensor_model_parallel_size") || has_overrides(text) || has("megatron sft") ||
-         has("megatron pt") || has("megatron rlhf") ||
+         has("megatron pt") || has("megatron rlhf") || has("--train-backend fsdp") ||
          (has("--num-layers") && has("--hidden-size")) ||
          (has("--num_layers") && has("--hidden_size") && has("--micro_batch_size"));
 }

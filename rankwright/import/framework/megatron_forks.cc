@@ -418,6 +418,25 @@ void read_deepspeed_file(ForeignReading& r, PlanFile& plan) {
     d.zero = plan.text[digit] - '0';
 }
 
+/// slime's FSDP backend shards a model of transformers over all ranks, in bf16 with fp32 copies.
+void read_fsdp_backend(ForeignReading& r, PlanFile& plan) {
+  Draft& d = r.draft;
+  d.tp = d.pp = 1;
+  d.ep = d.etp = std::nullopt;
+  d.virtual_stages.reset();
+  d.zero = 3;
+  d.param_dtype = plan::Dtype::bf16;
+  d.grad_dtype = plan::Dtype::fp32;
+  d.sequence_parallel = false;
+  d.recompute = is_on(r, "gradient-checkpointing") ? plan::Recompute::full : plan::Recompute::none;
+  if (const YamlNode* const offload = find_path(r.root, "fsdp-cpu-offload"))
+    read_offload_all(r, *offload);
+  d.loss = plan::Loss::log_probs;
+  d.target = rules::Target::accelerate;
+  d.framework = find_software(rules::Target::accelerate);
+  plan.answered.emplace_back("RW0586");  // it splits sequences itself
+}
+
 }  // namespace
 
 const MegatronFork* find_megatron_fork(std::string_view file, std::string_view text,
@@ -494,6 +513,9 @@ void finish_fork(const MegatronFork& fork, ForeignReading& r, PlanFile& plan) {
   if (fork.adapters) read_swift_adapters(r);
   if (fork.adapts_targets) read_target_adapters(r);
   read_fork_method(fork, r);
+  if (const YamlNode* const backend = find_path(r.root, "train-backend");
+      fork.packs && backend != nullptr && backend->scalar == "fsdp")
+    read_fsdp_backend(r, plan);
   // The model files of Primus have it on; Megatron-LM turns it off without tensor parallelism.
   if (fork.yaml && r.draft.tp.value_or(1) == 1) r.draft.sequence_parallel = false;
   if (fork.deepspeed) read_deepspeed_file(r, plan);

@@ -586,5 +586,23 @@ TEST(MegatronDeepSpeed, ExpertsAreNotSplitByTensorParallelism) {
               ::testing::Not(Optional(1)));
 }
 
+TEST(Slime, FsdpBackend_IsRead) {
+  const PlanFile plan = read(
+      "ARGS=(--hf-checkpoint /models/Qwen3-4B --rollout-batch-size 32 --n-samples-per-prompt 8\n"
+      "  --rollout-max-response-len 4096 --global-batch-size 256 --micro-batch-size 2)\n"
+      "python3 train.py --train-backend fsdp --actor-num-nodes 1 --actor-num-gpus-per-node 8 \\\n"
+      "  --gradient-checkpointing --fsdp-cpu-offload --colocate ${ARGS[@]}\n",
+      "run.sh");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.draft.zero, Optional(3));
+  EXPECT_THAT(plan.draft.recompute, Optional(plan::Recompute::full));
+  EXPECT_THAT(plan.draft.param_dtype, Optional(plan::Dtype::bf16));
+  EXPECT_TRUE(plan.draft.offload_optimizer.has_value());
+  EXPECT_THAT(plan.draft.method, Optional(plan::Method::grpo));
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "qwen3-4b");
+  EXPECT_EQ(resolve(plan.draft).world, 8);
+}
+
 }  // namespace megatron_forks_test
 }  // namespace rankwright::importer

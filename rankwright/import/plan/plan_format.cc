@@ -59,11 +59,6 @@ Diagnostic refuse_script(const PlanFile& plan) {
                    .detail = "a script of another launcher or framework",
                    .hint = "rankwright import --list",
                    .where = {.file = plan.name}};
-  if (plan.text.find("--rollout-batch-size") != std::string::npos &&
-      plan.text.find("--train-backend fsdp") != std::string::npos) {
-    found.detail = "slime's FSDP backend is not read, only that of Megatron-LM";
-    return found;
-  }
   if (file.empty()) return found;
   found.detail = fmt::format("it runs {}: check that file", file);
   found.hint = "rankwright check " + quote_shell_path(file);

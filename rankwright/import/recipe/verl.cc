@@ -136,6 +136,10 @@ constexpr ForeignKey kVerlKeys[] = {
     {"actor_rollout_ref.actor.optim.override_optimizer_config.optimizer_offload_fraction",
      "parallelism.offload.optimizer", read_verl_fraction},
     {"actor_rollout_ref.model.use_fused_kernels", "software.loss"},
+    {"actor_rollout_ref.actor.megatron.qat.enable", "", nullptr, false,
+     "estimated without quantized weights"},
+    {"actor_rollout_ref.actor.qat.enable", "", nullptr, false,
+     "estimated without quantized weights"},
     {"actor_rollout_ref.model.freeze_vision_tower", "", nullptr, false,
      "only the language model is estimated"},
 };
