@@ -292,6 +292,12 @@ void read_fork_method(const MegatronFork& fork, ForeignReading& r) {
     d.loss = plan::Loss::unfused;
     return;
   }
+  const YamlNode* const stage = find_path(r.root, "stage");
+  if (fork.counts_layers && stage != nullptr && stage->scalar != "sft") {  // of MindSpeed-LLM
+    r.fields.under("job.method", *stage, [&] { read_trainer_method(r, *stage); });
+    if (d.method == plan::Method::dpo) count_pairs_twice(d);
+    return;
+  }
   const YamlNode* const type = find_path(r.root, "rlhf-type");
   if (!fork.adapters || type == nullptr) return;
   r.fields.under("job.method", *type, [&] { read_trainer_method(r, *type); });

@@ -604,5 +604,36 @@ TEST(Slime, FsdpBackend_IsRead) {
   EXPECT_EQ(resolve(plan.draft).world, 8);
 }
 
+TEST(MindSpeed, LayersOfEachStage_AreRead) {
+  const std::string script = "torchrun --nproc_per_node 8 pretrain_gpt.py " + kShapes +
+                             "--reuse-fp32-param --pipeline-model-parallel-size 4 ";
+  const PlanFile plan = read(script + "--num-layer-list 9,10,11,10\n", "a.sh");
+  EXPECT_THAT(plan.draft.stage_layers, Optional(::testing::ElementsAre(9, 10, 11, 10)));
+  const PlanFile other = read(script + "--num-layer-list 9,10\n", "a.sh");
+  EXPECT_FALSE(other.draft.stage_layers.has_value());
+  EXPECT_FALSE(has_errors(other.findings));
+}
+
+TEST(MindSpeed, StageOfPreferences_CountsPairs) {
+  const PlanFile plan = read("torchrun --nproc_per_node 8 posttrain_gpt.py " + kShapes +
+                                 "--reuse-fp32-param --stage dpo\n",
+                             "a.sh");
+  EXPECT_THAT(plan.draft.method, Optional(plan::Method::dpo));
+  EXPECT_THAT(plan.draft.micro_batch, Optional(2));
+}
+
+TEST(MindSpeed, SettingsOfItsOwn_AreReported) {
+  const auto reported = [](std::string_view flag) {
+    return read("torchrun --nproc_per_node 8 pretrain_gpt.py " + kShapes + "--reuse-fp32-param " +
+                    std::string(flag) + "\n",
+                "a.sh")
+        .findings.size();
+  };
+  for (const char* const flag :
+       {"--moe-zero-memory level0", "--recompute-in-advance", "--schedules-method dualpipev",
+        "--lu-lora-final-layer-index 11", "--fsdp2-config-path a.yaml"})
+    EXPECT_EQ(reported(flag), reported("") + 1) << flag;
+}
+
 }  // namespace megatron_forks_test
 }  // namespace rankwright::importer
