@@ -84,6 +84,11 @@ void read_freeze(ForeignReading& r, const YamlNode& node) {
   if (!is_off(node)) report_left_out(r, node, "all parameters are estimated as trained");
 }
 
+/// Reads the layers that LISA trains in each step; 0 turns it off.
+void read_lisa(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar != "0") read_freeze(r, node);
+}
+
 /// Reads a switch that trains the language model.
 void read_trained(ForeignReading& r, const YamlNode& node) {
   if (is_off(node)) report_left_out(r, node, "all parameters are estimated as trained");
@@ -180,7 +185,8 @@ void read_lora_linear(ForeignReading& r, const YamlNode& node) {
 }
 
 /// Parts of the model that are trained beside adapters.
-constexpr const char* kBesideAdapterKeys[] = {"additional_target", "lora_modules_to_save"};
+constexpr const char* kBesideAdapterKeys[] = {"additional_target", "lora_modules_to_save",
+                                              "modules_to_save"};
 
 /// The formats of frozen weights that names of checkpoints state.
 struct QuantizedNameRow {
@@ -600,6 +606,11 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"use_adam_mini", "", nullptr, false, "estimated with Adam's states"},
     {"additional_target", ""},
     {"lora_modules_to_save", ""},
+    {"modules_to_save", ""},
+    {"use_llama_pro", "", read_freeze},
+    {"lisa_activated_layers", "", read_lisa},
+    {"vit_lora_enable", "", read_encoder},
+    {"finetune_ve", "", read_encoder},
     {"peft_config_path", "", nullptr, false,
      "the adapters in it are not read: estimated as PEFT's defaults"},
 };

@@ -829,5 +829,18 @@ TEST(TrainerScript, AdaptersBesideATrainedEncoder_AreReported) {
   }
 }
 
+TEST(TrainerScript, PartsOfTheModelThatAreTrained_AreReported) {
+  const auto reported = [](std::string_view flags) {
+    return read_script("NPROC_PER_NODE=4 swift sft --model Qwen/Qwen2.5-7B --max_length 2048 " +
+                       std::string(flags) + "\n")
+        .findings.size();
+  };
+  for (const char* const flags :
+       {"--tuner_type lora --modules_to_save embed_tokens",
+        "--tuner_type full --use_llama_pro true", "--tuner_type full --lisa_activated_layers 2"})
+    EXPECT_EQ(reported(flags), reported("--tuner_type lora") + 1) << flags;
+  EXPECT_EQ(reported("--tuner_type full --lisa_activated_layers 0"), reported("--tuner_type full"));
+}
+
 }  // namespace fine_tuning_test
 }  // namespace rankwright::importer

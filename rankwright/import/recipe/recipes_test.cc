@@ -1210,5 +1210,20 @@ TEST(Verl, FileThatInheritsATrainer_HasVerlsDefaults) {
   EXPECT_THAT(plan.findings, Contains(Field(&Diagnostic::code, "RW0615")));
 }
 
+// Older versions state the micro-batch of all ranks.
+TEST(Verl, MicroBatchOfAllRanks_IsDivided) {
+  const PlanFile plan = read(
+      "python3 -m verl.trainer.main_ppo data.train_files=a actor_rollout_ref.model.path=Qwen3-4B "
+      "\\\n  actor_rollout_ref.actor.ppo_mini_batch_size=64 "
+      "actor_rollout_ref.actor.ppo_micro_batch_size=32 \\\n"
+      "  actor_rollout_ref.actor.ulysses_sequence_parallel_size=2 \\\n"
+      "  actor_rollout_ref.model.enable_activation_offload=True trainer.nnodes=1 "
+      "trainer.n_gpus_per_node=8\n",
+      "run.sh");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.draft.micro_batch, Optional(8));  // 32 / (8 / 2)
+  EXPECT_THAT(plan.draft.offload_activations, Optional(true));
+}
+
 }  // namespace recipes_test
 }  // namespace rankwright::importer

@@ -39,6 +39,10 @@ void read_reduce_dtype(ForeignReading& r, const YamlNode& node) {
 constexpr const char* kTransformer =
     "actor_rollout_ref.actor.megatron.override_transformer_config.";
 
+void read_activation_offload(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node)) r.draft.offload_activations = true;
+}
+
 /// Reads the part of the optimizer states that `optimizer_cpu_offload` moves.
 void read_verl_fraction(ForeignReading& r, const YamlNode& node) {
   if (r.draft.offload_optimizer) r.draft.offload_optimizer = r.fields.number(node, 0, 1);
@@ -140,6 +144,14 @@ constexpr ForeignKey kVerlKeys[] = {
      "estimated without quantized weights"},
     {"actor_rollout_ref.actor.qat.enable", "", nullptr, false,
      "estimated without quantized weights"},
+    {"actor_rollout_ref.model.lora.rank", "job.lora_rank", read_lora_rank},
+    {"actor_rollout_ref.model.enable_activation_offload", "parallelism.offload.activations",
+     read_activation_offload},
+    {"actor_rollout_ref.actor.ppo_micro_batch_size", "parallelism.micro_batch"},
+    {"actor_rollout_ref.actor.megatron.override_transformer_config.fp8", "", nullptr, false,
+     "estimated in bf16"},
+    {"actor_rollout_ref.actor.distill_loss.name", "", nullptr, false,
+     "only the trained model is counted, without its teacher"},
     {"actor_rollout_ref.model.freeze_vision_tower", "", nullptr, false,
      "only the language model is estimated"},
 };
@@ -238,6 +250,16 @@ bool only_fine_tunes(const ForeignReading& r) {
          find_path(r.root, "actor_rollout_ref.actor.ppo_mini_batch_size") == nullptr;
 }
 
+/// Reads a micro-batch that all data ranks share, as older versions of verl state it.
+std::optional<i64> read_shared_micro_batch(ForeignReading& r, const std::string& path) {
+  const Draft& d = r.draft;
+  const std::optional<i64> all = read_whole_at(r, path, 1, plan::kMaxBatch);
+  const std::optional<i64> rest = product({d.tp.value_or(1), d.cp.value_or(1), d.pp.value_or(1)});
+  if (!all || !d.shape || !rest) return std::nullopt;
+  const i64 ranks = std::max<i64>(1, d.shape->nodes * d.shape->gpus / *rest);
+  return std::clamp<i64>(*all / ranks, 1, kMaxMicroBatch);
+}
+
 /// A mini-batch counts prompts; each has `n` responses. Fine-tuning counts sequences.
 void read_verl_batch(ForeignReading& r, const MegatronFlags& flags, PlanFile& plan) {
   Draft& d = r.draft;
@@ -271,6 +293,9 @@ void read_verl_batch(ForeignReading& r, const MegatronFlags& flags, PlanFile& pl
   const YamlNode* const dynamic = find_path(r.root, actor + "use_dynamic_bsz");
   if (dynamic == nullptr || is_off(*dynamic)) {
     d.micro_batch = read_whole_at(r, actor + "ppo_micro_batch_size_per_gpu", 1, kMaxMicroBatch);
+    const YamlNode* const each = find_path(r.root, actor + "ppo_micro_batch_size");
+    if (!d.micro_batch && each != nullptr && each->scalar != "null")
+      d.micro_batch = read_shared_micro_batch(r, actor + "ppo_micro_batch_size");
     return;
   }
   const i64 tokens =
