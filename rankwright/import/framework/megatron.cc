@@ -79,6 +79,12 @@ void read_granularity(ForeignReading& r, const YamlNode& node) {
   r.draft.recompute = parse_word(r, node, kWords);
 }
 
+/// Reads Megatron-DeepSpeed's experts beside a dense layer.
+void read_mlp_type(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar == "residual")
+    report_left_out(r, node, "mlp-type residual: estimated without the dense layer beside experts");
+}
+
 void read_recompute_activations(ForeignReading& r, const YamlNode&) {
   r.draft.recompute = plan::Recompute::selective;
 }
@@ -294,6 +300,11 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"teacher-model", "", nullptr, false, kTeacher},
     {"export-kd-teacher-load", "", nullptr, false, kTeacher},
     {"freeze-LM", "", nullptr, false, "all parameters are estimated as trained"},
+    {"freeze-llm", "", nullptr, false, "all parameters are estimated as trained"},
+    {"freeze-vit", "", nullptr, false, kOnlyLanguage},
+    {"modules-to-save", "", nullptr, false, "only the adapters are estimated as trained"},
+    {"mos", "", nullptr, false, kTeacher},
+    {"mlp-type", "", read_mlp_type},
     {"retro-add-retriever", "", nullptr, false, "the retriever is not estimated"},
     {"vision-model-type", "", nullptr, false, kOnlyLanguage},
     {"vision-tower", "", nullptr, false, kOnlyLanguage},

@@ -635,5 +635,18 @@ TEST(MindSpeed, SettingsOfItsOwn_AreReported) {
     EXPECT_EQ(reported(flag), reported("") + 1) << flag;
 }
 
+TEST(MegatronForks, FrozenPartsAndResidualExperts_AreReported) {
+  const auto reported = [](std::string_view flags) {
+    return read("NPROC_PER_NODE=8 megatron sft --model Qwen/Qwen2.5-7B --max_length 2048 " +
+                    std::string(flags) + "\n",
+                "a.sh")
+        .findings.size();
+  };
+  for (const char* const flag : {"--freeze_llm true", "--freeze_vit true", "--mlp-type residual"})
+    EXPECT_EQ(reported(flag), reported("") + 1) << flag;
+  for (const char* const flag : {"--freeze_llm false", "--freeze_vit false", "--mlp-type standard"})
+    EXPECT_EQ(reported(flag), reported("")) << flag;
+}
+
 }  // namespace megatron_forks_test
 }  // namespace rankwright::importer
