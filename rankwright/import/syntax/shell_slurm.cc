@@ -49,20 +49,21 @@ void set_slurm_variables(std::string_view text, Expander& words) {
     }
     begin = next;
   }
-  // The GPUs of a node, if only those of the job are stated.
-  const auto number = [&](const char* name) -> i64 {
-    const Value* const value = words.find(name);
-    const std::string digits =
-        value == nullptr || value->items.empty() ? "" : value->items[0].chars;
-    const bool plain = !digits.empty() && digits.size() < 10 &&
-                       digits.find_first_not_of("0123456789") == std::string::npos;
-    return plain ? std::stoll(digits) : 0;
+  // The GPUs of a node, if the lines state only those of the job.
+  const auto find = [&](const char* name) -> const Text* {
+    const auto found = words.variables().find(name);
+    return found == words.variables().end() ? nullptr : &found->second.items[0];
   };
-  const Value* const all = words.find("SLURM_GPUS");
+  const auto number = [&](const char* name) -> i64 {
+    const Text* const digits = find(name);
+    return digits == nullptr || digits->chars.size() > 9 ? 0 : std::stoll(digits->chars);
+  };
+  const Text* const all = find("SLURM_GPUS");
   const i64 gpus = number("SLURM_GPUS"), nodes = number("SLURM_NNODES");
-  if (all == nullptr || number("SLURM_GPUS_ON_NODE") > 0 || nodes < 1 || gpus % nodes != 0) return;
+  if (all == nullptr || find("SLURM_GPUS_ON_NODE") != nullptr || nodes < 1 || gpus % nodes != 0)
+    return;
   Text each;
-  for (const char c : std::to_string(gpus / nodes)) each.add(c, all->items[0].begin);
+  for (const char c : std::to_string(gpus / nodes)) each.add(c, all->begin);
   for (const char* const name : {"SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE"})
     words.set(name, {{each}});
 }
