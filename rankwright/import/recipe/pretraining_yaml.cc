@@ -184,9 +184,11 @@ void read_neox_method(ForeignReading& r) {
 
 void fill_neox(ForeignReading& r) {
   Draft& d = r.draft;
-  if (is_on_at_path(r, "bf16.enabled"))
+  const bool half = is_on_at_path(r, "fp16.enabled") || is_on_at_path(r, "fp16.fp16");
+  // Its fp16 map states bf16, too: {"enabled": true, "type": "bfloat16"}.
+  if (is_on_at_path(r, "bf16.enabled") || (half && word_at(r, "fp16.type") == "bfloat16"))
     d.param_dtype = plan::Dtype::bf16;
-  else if (is_on_at_path(r, "fp16.enabled") || is_on_at_path(r, "fp16.fp16"))
+  else if (half)
     d.param_dtype = plan::Dtype::fp16;
   if (!d.param_dtype) d.param_dtype = plan::Dtype::fp32;
   d.grad_dtype =

@@ -1225,5 +1225,20 @@ TEST(Verl, MicroBatchOfAllRanks_IsDivided) {
   EXPECT_THAT(plan.draft.offload_activations, Optional(true));
 }
 
+TEST(GptNeox, TypeOfItsHalfPrecision_IsRead) {
+  const auto dtype = [](const std::string& type) {
+    return read(
+               "{\"pipe_parallel_size\": 0, \"model_parallel_size\": 1, \"num_layers\": 2,\n"
+               "\"hidden_size\": 64, \"num_attention_heads\": 8, \"seq_length\": 128,\n"
+               "\"max_position_embeddings\": 128, \"train_micro_batch_size_per_gpu\": 4,\n"
+               "\"fp16\": {\"enabled\": true" +
+                   type + "}}\n",
+               "small.yml")
+        .draft.param_dtype;
+  };
+  EXPECT_THAT(dtype(""), Optional(plan::Dtype::fp16));
+  EXPECT_THAT(dtype(", \"type\": \"bfloat16\""), Optional(plan::Dtype::bf16));
+}
+
 }  // namespace recipes_test
 }  // namespace rankwright::importer
