@@ -340,13 +340,9 @@ std::optional<Draft> read_accelerate_launch(const MegatronFlags& flags, const Fi
   if (unread && !by_name) {
     constexpr const char* kHint = "put accelerate's config beside the script";
     plan.open.push_back({"parallelism.zero_stage", "no ZeRO", kHint});
-    plan.findings.push_back({.code = "RW0615",
-                             .severity = Severity::note,
-                             .message = "assumed a value that the file does not give",
-                             .detail = fmt::format("how states are sharded: {} cannot be read",
-                                                   make_excerpt(config->scalar)),
-                             .hint = kHint,
-                             .where = location(*config, plan.name)});
+    plan.findings.push_back(make_assumption(
+        fmt::format("how states are sharded: {} cannot be read", make_excerpt(config->scalar)),
+        kHint, location(*config, plan.name)));
   }
   if (!by_name && stated) read_accelerate_tree(reading, launched);
   plan.findings.insert(plan.findings.end(), launched.findings.begin(), launched.findings.end());

@@ -266,12 +266,9 @@ bool follow_deepspeed_config(ForeignReading& r, const YamlNode& named, PlanFile&
       fmt::format("ZeRO-{}{}", *config.stage, config.offload ? " with offloading" : "");
   plan.open.push_back(
       {"parallelism.zero_stage", stage, "put the DeepSpeed config beside the file"});
-  r.fields.report(named, {.code = "RW0615",
-                          .severity = Severity::note,
-                          .message = "assumed a value that the file does not give",
-                          .detail = fmt::format("{}, by its name: {} cannot be read", stage,
-                                                make_excerpt(named.scalar)),
-                          .hint = "put the DeepSpeed config beside the file"});
+  r.fields.report(named, make_assumption(fmt::format("{}, by its name: {} cannot be read", stage,
+                                                     make_excerpt(named.scalar)),
+                                         "put the DeepSpeed config beside the file"));
   return true;
 }
 

@@ -47,6 +47,7 @@ constexpr TrainerOptimizerRow kTrainerOptimizers[] = {
     {"lion_32bit", plan::Optimizer::lion, plan::Dtype::fp32},
     {"lion_pytorch", plan::Optimizer::lion},
     {"adafactor", plan::Optimizer::adafactor},
+    {"adamw", plan::Optimizer::adam},
     {"muon", plan::Optimizer::muon},
     {"sgd", plan::Optimizer::sgd},
 };
@@ -76,6 +77,38 @@ void read_trainer_recompute(ForeignReading& r, const YamlNode& node) {
 
 void read_offload_activations(ForeignReading& r, const YamlNode& node) {
   if (!is_off(node)) r.draft.offload_activations = true;
+}
+
+/// Reads a switch that freezes a part of the model, or trains one part only.
+void read_freeze(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node)) report_left_out(r, node, "all parameters are estimated as trained");
+}
+
+/// Reads the layers that LISA trains in each step; 0 turns it off.
+void read_lisa(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar != "0") read_freeze(r, node);
+}
+
+/// Reads a switch that trains the language model.
+void read_trained(ForeignReading& r, const YamlNode& node) {
+  if (is_off(node)) report_left_out(r, node, "all parameters are estimated as trained");
+}
+
+/// Reads the parts of LLaVA that are trained: "mm_mlp_adapter,mm_language_model".
+void read_tunable_parts(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node) && node.scalar.find("language_model") == std::string::npos)
+    report_left_out(r, node, "all parameters are estimated as trained");
+}
+
+/// Reads the name of an encoder beside the language model.
+void read_encoder(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node)) report_left_out(r, node, "only the language model is estimated");
+}
+
+/// Reads a second model that the trainer holds.
+void read_second_model(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node))
+    report_left_out(r, node, "only the trained model is counted, without this one");
 }
 
 /// The keys that turn on adapters.
@@ -113,7 +146,9 @@ void read_adapter(ForeignReading& r, const YamlNode& node) {
   const std::string word = lower(node.scalar.substr(0, kLongestLabel));
   if (is_off(node) || word == "full" || word == kFreeze) return;
   if (word == "qlora") r.draft.base_dtype = plan::BaseDtype::nf4;
-  if (word == "lora" || word == "qlora" || word == "true" || word == "dora") {
+  if (word == "lora_llm")
+    report_left_out(r, node, "only the adapters of the language model are estimated as trained");
+  if (word == "lora" || word == "qlora" || word == "true" || word == "dora" || word == "lora_llm") {
     if (!r.draft.lora_rank) r.draft.lora_rank = kDefaultRank;
     return;
   }
@@ -150,7 +185,8 @@ void read_lora_linear(ForeignReading& r, const YamlNode& node) {
 }
 
 /// Parts of the model that are trained beside adapters.
-constexpr const char* kBesideAdapterKeys[] = {"additional_target", "lora_modules_to_save"};
+constexpr const char* kBesideAdapterKeys[] = {"additional_target", "lora_modules_to_save",
+                                              "modules_to_save"};
 
 /// The formats of frozen weights that names of checkpoints state.
 struct QuantizedNameRow {
@@ -294,11 +330,7 @@ void read_prompt_and_completion(ForeignReading& r, PlanFile& plan) {
   constexpr const char* kHint = "--seq N";
   const std::string assumed = fmt::format("prompts of {} tokens", kUsualPrompt);
   plan.open.push_back({"job.sequence", assumed, kHint});
-  r.fields.report(r.root, {.code = "RW0615",
-                           .severity = Severity::note,
-                           .message = "assumed a value that the file does not give",
-                           .detail = assumed,
-                           .hint = kHint});
+  r.fields.report(r.root, make_assumption(assumed, kHint));
 }
 
 /// qlora.py's sequence is a source and its target, and axolotl's has a default.
@@ -465,7 +497,34 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"freeze_trainable_modules", "job.frozen"},
     {"freeze_extra_modules", "job.frozen"},
     {"unfrozen_parameters", "", nullptr, false, "all parameters are estimated as trained"},
-    {"freeze_language_model", "", nullptr, false, "all parameters are estimated as trained"},
+    {"freeze_language_model", "", read_freeze},
+    {"freeze_llm", "", read_freeze},
+    {"freeze_LLM", "", read_freeze},
+    {"freeze_backbone", "", read_freeze},
+    {"freeze_base_model", "", read_freeze},
+    {"freeze_vision_tower", "", read_encoder},
+    {"freeze_vision_modules", "", read_encoder},
+    {"freeze_vit", "", read_encoder},
+    {"tune_mm_mlp_adapter", "", read_freeze},
+    {"only_tune_projector", "", read_freeze},
+    {"tune_mm_llm", "", read_trained},
+    {"tune_language_model", "", read_trained},
+    {"mm_tunable_parts", "", read_tunable_parts},
+    {"vision_tower", "", read_encoder},
+    {"mm_vision_tower", "", read_encoder},
+    {"vision_tower_path", "", read_encoder},
+    {"image_tower", "", read_encoder},
+    {"video_tower", "", read_encoder},
+    {"audio_tower", "", read_encoder},
+    {"graph_tower", "", read_encoder},
+    {"speech_encoder", "", read_encoder},
+    {"vision_model_name_or_path", "", read_encoder},
+    {"teacher_model", "", read_second_model},
+    {"teacher_model_name_or_path", "", read_second_model},
+    {"teacher_name_or_path", "", read_second_model},
+    {"teacher_model_path", "", read_second_model},
+    {"reward_model", "", read_second_model},
+    {"reward_model_path", "", read_second_model},
     {"stage", "job.method", read_trainer_method},
     {"rl", "job.method", read_trainer_method},
     {"rlhf_type", "job.method", read_trainer_method},
@@ -547,6 +606,11 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"use_adam_mini", "", nullptr, false, "estimated with Adam's states"},
     {"additional_target", ""},
     {"lora_modules_to_save", ""},
+    {"modules_to_save", ""},
+    {"use_llama_pro", "", read_freeze},
+    {"lisa_activated_layers", "", read_lisa},
+    {"vit_lora_enable", "", read_encoder},
+    {"finetune_ve", "", read_encoder},
     {"peft_config_path", "", nullptr, false,
      "the adapters in it are not read: estimated as PEFT's defaults"},
 };
@@ -557,12 +621,9 @@ void follow_deepspeed(ForeignReading& r, const YamlNode& named, PlanFile& plan) 
   r.draft.zero = 0;
   constexpr const char* kHint = "put the DeepSpeed config beside the file";
   plan.open.push_back({"parallelism.zero_stage", "no ZeRO", kHint});
-  r.fields.report(named,
-                  {.code = "RW0615",
-                   .severity = Severity::note,
-                   .message = "assumed a value that the file does not give",
-                   .detail = fmt::format("no ZeRO: {} cannot be read", make_excerpt(named.scalar)),
-                   .hint = kHint});
+  r.fields.report(
+      named, make_assumption(fmt::format("no ZeRO: {} cannot be read", make_excerpt(named.scalar)),
+                             kHint));
 }
 
 /// Reads FSDP's settings, with or without its prefix.
@@ -645,6 +706,30 @@ bool loads_16bit_weights(const ForeignReading& r) {
   return false;
 }
 
+/// Lifts the settings of sections to the top, where the table has them. MindSpeed-LLM's recipes for
+/// FSDP have sections, and degrees under names of their own.
+void lift_sections(YamlNode& root) {
+  constexpr const char* kSections[] = {"model", "data", "training", "parallel"};
+  constexpr std::pair<std::string_view, std::string_view> kRenamed[] = {
+      {"fsdp_size", "dp_shard_size"},
+      {"tp_size", "tensor_parallel_size"},
+      {"ep_size", "expert_parallel_size"},
+      {"recompute", "gradient_checkpointing"}};
+  constexpr const char* kBatch = "per_device_train_batch_size";
+  const YamlNode* const training = root.find("training");
+  if (training == nullptr || training->find(kBatch) == nullptr || root.find(kBatch) != nullptr)
+    return;
+  std::vector<YamlEntry> lifted;
+  for (const char* const section : kSections)
+    if (const YamlNode* const map = root.find(section))
+      lifted.insert(lifted.end(), map->entries.begin(), map->entries.end());
+  for (YamlEntry& entry : lifted) {
+    for (const auto& [name, known] : kRenamed)
+      if (entry.key.scalar == name) entry.key.scalar = known;
+    if (root.find(entry.key.scalar) == nullptr) root.entries.push_back(std::move(entry));
+  }
+}
+
 /// Without DeepSpeed and FSDP, which keep fp32 copies, gradients and optimizer states have the
 /// format of the loaded weights.
 void finish_16bit_weights(ForeignReading& r) {
@@ -710,14 +795,18 @@ void read_fine_tuning_tree(ForeignReading& reading, PlanFile& plan,
   read_whole_batch(reading);
   finish_method(reading);
   if (draft.cp > 1 && !draft.cp_comm) draft.cp_comm = plan::CpComm::p2p;  // ring attention
+  for (const char* const key : {"sequence_parallel_size", "seq_parallel_size"})
+    if (find_path(root, key) != nullptr)  // tools with these keys split sequences themselves
+      plan.answered.emplace_back("RW0586");
   if (draft.cp_comm == plan::CpComm::a2a) pad_sequence(draft);
   plan.ignored_keys.clear();  // data, logging and learning rates: most of such a file
 }
 
 void read_fine_tuning(PlanFile& plan, const FileReader& files) {
   if (is_script_file(plan.name)) return read_trainer_script(plan, files);
-  const Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
+  Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
   if (!root) return plan.findings.push_back(root.error());
+  lift_sections(*root);
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, *root, files};
   read_fine_tuning_tree(reading, plan);

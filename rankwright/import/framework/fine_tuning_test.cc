@@ -738,5 +738,109 @@ TEST(FineTuning, ConfigOfSwift_IsRead) {
   EXPECT_THAT(plan.draft.recompute, Optional(plan::Recompute::full));
 }
 
+// Scripts of LLaVA's descendants train a part of a model with an encoder.
+TEST(TrainerScript, FrozenPartsAndEncoders_AreReported) {
+  const auto reported = [](std::string_view flags) {
+    return read_script(
+               "deepspeed train_mem.py --model_name_or_path a/b --bf16 True "
+               "--per_device_train_batch_size 8 --gradient_accumulation_steps 1 "
+               "--model_max_length 2048 --gradient_checkpointing True " +
+               std::string(flags) + "\n")
+        .findings.size();
+  };
+  const std::size_t plain = reported("");
+  for (const char* const flag :
+       {"--vision_tower openai/clip", "--tune_mm_mlp_adapter True", "--freeze_backbone True",
+        "--mm_tunable_parts mm_mlp_adapter", "--tune_mm_llm False", "--teacher_model a/c"})
+    EXPECT_EQ(reported(flag), plain + 1) << flag;
+  for (const char* const flag : {"--tune_mm_mlp_adapter False", "--freeze_backbone False",
+                                 "--mm_tunable_parts mm_mlp_adapter,mm_language_model"})
+    EXPECT_EQ(reported(flag), plain) << flag;
+}
+
+const std::string kTemplate =
+    "model_name_or_path: meta-llama/Meta-Llama-3-8B\nstage: dpo\nfinetuning_type: full\n"
+    "cutoff_len: $length\nper_device_train_batch_size: $batch\n"
+    "gradient_accumulation_steps: 4\nbf16: true\n";
+
+// An evaluation afterwards has flags of its own.
+TEST(TrainerScript, TemplateThatTheScriptFills_IsItsConfig) {
+  const FileReader files = [](const std::string& path) -> Result<std::string> {
+    if (path != "t.yaml") return refuse_file(path);
+    return kTemplate;
+  };
+  const PlanFile plan = read_script(
+      "export batch=2\nexport length=2048\nenvsubst < t.yaml > logs/x.yaml\n"
+      "llamafactory-cli train logs/x.yaml\n"
+      "accelerate launch -m lm_eval --model hf --tasks gsm8k --batch_size 128\n",
+      files);
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.draft.sequence, Optional(2048));
+  EXPECT_THAT(plan.draft.micro_batch, Optional(4));  // two pairs
+  EXPECT_THAT(plan.draft.accumulation, Optional(4));
+}
+
+TEST(TrainerScript, ConfigOfAxolotl_IsRead) {
+  const FileReader files = [](const std::string& path) -> Result<std::string> {
+    if (path != "a.yaml") return refuse_file(path);
+    return "base_model: Qwen/Qwen2.5-7B\nmicro_batch_size: 2\ngradient_accumulation_steps: 8\n"
+           "sequence_len: 4096\nbf16: auto\ngradient_checkpointing: true\ndatasets: []\n";
+  };
+  for (const char* const command :
+       {"axolotl train a.yaml\n",
+        "accelerate launch --num_processes 4 -m axolotl.cli.train a.yaml\n"}) {
+    const PlanFile plan = read_script(command, files);
+    EXPECT_FALSE(has_errors(plan.findings)) << command;
+    EXPECT_THAT(plan.draft.micro_batch, Optional(2)) << command;
+    EXPECT_THAT(plan.draft.accumulation, Optional(8)) << command;
+    EXPECT_THAT(plan.draft.sequence, Optional(4096)) << command;
+  }
+}
+
+TEST(FineTuning, SectionsOfARecipe_AreRead) {
+  const PlanFile plan = read(
+      "model:\n  model_name_or_path: Qwen/Qwen3-8B\ndata:\n  cutoff_len: 4096\n"
+      "parallel:\n  fsdp_size: 8\n  tp_size: 1\n  recompute: True\n"
+      "training:\n  per_device_train_batch_size: 1\n  gradient_accumulation_steps: 2\n"
+      "  optimizer: adamw\n");
+  EXPECT_TRUE(plan.findings.empty()) << plan.findings[0].detail;
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_THAT(plan.draft.zero, Optional(3));
+  EXPECT_THAT(plan.draft.dp, Optional(8));
+  EXPECT_THAT(plan.draft.sequence, Optional(4096));
+  EXPECT_THAT(plan.draft.recompute, Optional(plan::Recompute::full));
+}
+
+// ms-swift splits sequences itself, with and without DeepSpeed.
+TEST(TrainerScript, SequencesThatSwiftSplits_AreNoError) {
+  const PlanFile plan = read_script(
+      "NPROC_PER_NODE=4 swift sft --model Qwen/Qwen2.5-7B --max_length 65536 "
+      "--sequence_parallel_size 2\n");
+  EXPECT_THAT(plan.draft.cp, Optional(2));
+  EXPECT_THAT(plan.answered, ::testing::Contains("RW0586"));
+}
+
+TEST(TrainerScript, AdaptersBesideATrainedEncoder_AreReported) {
+  for (const char* const command : {"swift sft --tuner_type", "megatron sft --tuner_type"}) {
+    const PlanFile plan = read_script("NPROC_PER_NODE=4 " + std::string(command) +
+                                      " lora_llm --model Qwen/Qwen2.5-7B --lora_rank 8\n");
+    EXPECT_FALSE(has_errors(plan.findings)) << command;
+    EXPECT_THAT(plan.draft.lora_rank, Optional(8)) << command;
+  }
+}
+
+TEST(TrainerScript, PartsOfTheModelThatAreTrained_AreReported) {
+  const auto reported = [](std::string_view flags) {
+    return read_script("NPROC_PER_NODE=4 swift sft --model Qwen/Qwen2.5-7B --max_length 2048 " +
+                       std::string(flags) + "\n")
+        .findings.size();
+  };
+  for (const char* const flags :
+       {"--tuner_type lora --modules_to_save embed_tokens",
+        "--tuner_type full --use_llama_pro true", "--tuner_type full --lisa_activated_layers 2"})
+    EXPECT_EQ(reported(flags), reported("--tuner_type lora") + 1) << flags;
+  EXPECT_EQ(reported("--tuner_type full --lisa_activated_layers 0"), reported("--tuner_type full"));
+}
+
 }  // namespace fine_tuning_test
 }  // namespace rankwright::importer

@@ -67,7 +67,22 @@ void read_granularity(ForeignReading& r, const YamlNode& node) {
   constexpr Word<plan::Recompute> kWords[] = {{"full", plan::Recompute::full},
                                               {"selective", plan::Recompute::selective},
                                               {"none", plan::Recompute::none}};
+  const bool listed =
+      std::any_of(std::begin(kWords), std::end(kWords),
+                  [&](const Word<plan::Recompute>& one) { return one.word == node.scalar; });
+  if (!listed && r.known == nullptr) {  // a fork may have words of its own
+    r.draft.recompute = plan::Recompute::none;
+    return report_left_out(r, node,
+                           fmt::format("recompute-granularity {}: estimated without recomputation",
+                                       make_excerpt(node.scalar)));
+  }
   r.draft.recompute = parse_word(r, node, kWords);
+}
+
+/// Reads Megatron-DeepSpeed's experts beside a dense layer.
+void read_mlp_type(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar == "residual")
+    report_left_out(r, node, "mlp-type residual: estimated without the dense layer beside experts");
 }
 
 void read_recompute_activations(ForeignReading& r, const YamlNode&) {
@@ -285,11 +300,39 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"teacher-model", "", nullptr, false, kTeacher},
     {"export-kd-teacher-load", "", nullptr, false, kTeacher},
     {"freeze-LM", "", nullptr, false, "all parameters are estimated as trained"},
+    {"freeze-llm", "", nullptr, false, "all parameters are estimated as trained"},
+    {"freeze-vit", "", nullptr, false, kOnlyLanguage},
+    {"modules-to-save", "", nullptr, false, "only the adapters are estimated as trained"},
+    {"mos", "", nullptr, false, kTeacher},
+    {"mlp-type", "", read_mlp_type},
     {"retro-add-retriever", "", nullptr, false, "the retriever is not estimated"},
     {"vision-model-type", "", nullptr, false, kOnlyLanguage},
     {"vision-tower", "", nullptr, false, kOnlyLanguage},
     {"disable-vision-class-token", "", nullptr, false, kOnlyLanguage},
     {"is-hybrid-model", "model"},
+    // Flags of MindSpeed:
+    {"num-layer-list", "parallelism.stages"},
+    {"recompute-in-advance", "", nullptr, false, kAsStated},
+    {"recompute-in-bubble", "", nullptr, false, kAsStated},
+    {"enable-recompute-layers-per-pp-rank", "", nullptr, false,
+     "layers to recompute are counted per virtual stage"},
+    {"moe-zero-memory", "", nullptr, false, "the estimate keeps the activations of experts"},
+    {"moe-alltoall-overlap-comm", "", nullptr, false, kAsStated},
+    {"moe-fb-overlap", "", nullptr, false, kAsStated},
+    {"use-ascend-mc2", "", nullptr, false, kAsStated},
+    {"use-mc2", "", nullptr, false, kAsStated},
+    {"use-ascend-coc", "", nullptr, false, kAsStated},
+    {"schedules-method", "", nullptr, false, "estimated with Megatron-LM's schedule"},
+    {"tp-2d", "", nullptr, false, "estimated with tensor parallelism of one dimension"},
+    {"fsdp2-config-path", "", nullptr, false, "the settings of FSDP2 in it are not read"},
+    {"o2-optimizer", "", nullptr, false, "optimizer states are estimated in fp32"},
+    {"lu-lora-final-layer-index", "", nullptr, false, "adapters are estimated in all layers"},
+    {"num-zero-experts", "", nullptr, false, "all experts are estimated as computing"},
+    {"interleave-sliding-window", "", nullptr, false, "attention is estimated without the window"},
+    {"sliding-window", "", nullptr, false, "attention is estimated without the window"},
+    {"full-attention-interval", "", nullptr, false,
+     "the estimate treats all layers as softmax attention"},
+    {"mamba-d-conv", "", nullptr, false, "layers of Mamba are estimated as softmax attention"},
     {"no-megatron-amp-O2", "", nullptr, false, "weights are estimated in 16 bits, not in fp32"},
     {"hybrid-override-pattern", "", nullptr, false,
      "the estimate treats all layers as attention layers"},
@@ -632,7 +675,7 @@ bool claims_megatron(std::string_view file, std::string_view text) {
   const auto has = [&](std::string_view flag) { return text.find(flag) != std::string_view::npos; };
   return has_argument_dump(text) || has("--tensor-model-parallel-size") ||
          has("--tensor_model_parallel_size") || has_overrides(text) || has("megatron sft") ||
-         has("megatron pt") || has("megatron rlhf") ||
+         has("megatron pt") || has("megatron rlhf") || has("--train-backend fsdp") ||
          (has("--num-layers") && has("--hidden-size")) ||
          (has("--num_layers") && has("--hidden_size") && has("--micro_batch_size"));
 }
@@ -673,9 +716,11 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
   keep_presence(flags, "merge-file");
   const bool dump = has_argument_dump(plan.text);
   const MegatronFork* const fork = dump ? nullptr : find_megatron_fork(plan.name, plan.text, flags);
+  add_model_file(flags, plan.name, files);
   if (fork != nullptr) apply_fork(*fork, flags);
   FieldReader fields(plan.name, plan.findings);
-  ForeignReading reading{fields, plan.draft, flags.map, files};
+  const FileReader all_files = with_written_files(files, plan.name, flags);
+  ForeignReading reading{fields, plan.draft, flags.map, all_files};
   reading.model_keys = megatron_model_flags();
   reading.dashes = "--";
   reading.launcher_keys = flags.of_launcher;

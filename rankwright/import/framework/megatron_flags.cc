@@ -135,6 +135,8 @@ std::string current_name(std::string_view name) {
       {"npernode", "nproc-per-node"},
       {"ntasks-per-node", "nproc-per-node"},
       {"num-gpus", "nproc-per-node"},
+      {"local-worker-num", "nproc-per-node"},  // of MindSpore's msrun
+      {"worker-num", "ntasks"},
       {"num-nodes", "nnodes"}};
   std::string text(name);
   while (text.ends_with(';')) text.pop_back();  // of a command inside a quoted text
@@ -373,13 +375,16 @@ std::optional<i64> count_visible_gpus(const ShellScript& script) {
 void add_launch(MegatronFlags& flags, const ShellScript& script, const LocationIndex& locations) {
   std::optional<LaunchValue> nodes =
       find_launch_value(flags, script, locations, {"nnodes", "nodes"},
-                        {"NNODES", "NUM_NODES", "N_NODES", "NODES", "SLURM_NNODES"});
+                        {"NNODES", "NUM_NODES", "N_NODES", "NODES", "SLURM_NNODES", "nnodes",
+                         "num_nodes", "num_node"});
   const std::optional<LaunchValue> gpus =
       find_launch_value(flags, script, locations, {"nproc-per-node", "gpus-per-node"},
                         {"GPUS_PER_NODE", "NPROC_PER_NODE", "NUM_GPUS_PER_NODE", "N_GPUS_PER_NODE",
-                         "GPUS_PER_HOST", "SLURM_GPUS_ON_NODE", "SLURM_NTASKS_PER_NODE"});
-  const std::optional<LaunchValue> world = find_launch_value(
-      flags, script, locations, {"ntasks"}, {"WORLD_SIZE", "SLURM_NTASKS", "NUM_GPUS"});
+                         "GPUS_PER_HOST", "SLURM_GPUS_ON_NODE", "SLURM_NTASKS_PER_NODE",
+                         "gpus_per_node", "num_gpus_pernode", "num_gpus_per_node"});
+  const std::optional<LaunchValue> world =
+      find_launch_value(flags, script, locations, {"ntasks"},
+                        {"WORLD_SIZE", "SLURM_NTASKS", "NUM_GPUS", "num_gpus", "world_size"});
   if (!nodes && !gpus && !world) flags.visible_gpus = count_visible_gpus(script);
   // torchrun's default is one node.
   const bool stated = std::any_of(flags.unknown.begin(), flags.unknown.end(), [](const auto& one) {
@@ -419,15 +424,31 @@ bool has_run_words(const std::vector<ShellWord>& words) {
   });
 }
 
+/// Returns the YAML file with all settings of a training command: `llamafactory-cli train X.yaml`,
+/// `axolotl train X.yaml`. Returns nullptr for other commands.
+const ShellWord* find_config(const std::vector<ShellWord>& words) {
+  constexpr std::string_view kTools[] = {"llamafactory-cli", "axolotl", "axolotl.cli.train"};
+  bool tool = false, trains = false;
+  for (const ShellWord& word : words) {
+    tool = tool || is_in(kTools, word.text);
+    trains = trains || word.text == "train" || word.text.ends_with(".train");
+    if (tool && trains && word.unknown.empty() && is_yaml_file(word.text)) return &word;
+  }
+  return nullptr;
+}
+
 bool prints(const ShellCommand& command) {
   constexpr std::string_view kPrinters[] = {"echo", "printf", "cat", "log", "tee"};
   return !command.assigned && !command.words.empty() &&
          is_in(kPrinters, command.words.front().text);
 }
 
-/// Returns whether a command without flags of training runs a program that is named after something
-/// else: "evaluate.py", "vllm_infer.py".
+/// Returns whether a command runs a program that evaluates or serves, or, without flags of
+/// training, one that is named after something else: "evaluate.py", "vllm_infer.py".
 bool runs_other_program(const std::vector<ShellWord>& words) {
+  constexpr std::string_view kModules[] = {"lm_eval", "lm-eval", "vllm"};
+  for (const ShellWord& word : words)
+    if (is_in(kModules, word.text)) return true;
   if (has_run_words(words)) return false;
   constexpr std::string_view kOthers[] = {"eval",    "infer",  "generate", "predict", "benchmark",
                                           "convert", "export", "merge",    "serve",   "score"};
@@ -468,7 +489,11 @@ MegatronFlags read_script(std::string_view text, const ShellInput& input) {
     if (!command.assigned && runs_other_program(command.words)) continue;
     everything.add(command.words);
     if (command.assigned) continue;
-    if (!prints(command) && has_run_words(command.words)) {
+    const ShellWord* const config = prints(command) ? nullptr : find_config(command.words);
+    if (config != nullptr && commands.config.scalar.empty())
+      commands.config = all.config =
+          LocationIndex(text).node(config->at, config->width, config->text);
+    if (!prints(command) && (has_run_words(command.words) || config != nullptr)) {
       MegatronFlags one;
       one.map.kind = YamlNode::Kind::map;
       FlagCollector(text, one).add(command.words);
@@ -486,7 +511,8 @@ MegatronFlags read_script(std::string_view text, const ShellInput& input) {
   // The flags of a command that trains count more than those of others.
   for (const ShellCommand* const command : runs) launched_ones.add(command->words);
   // Lists of flags that are not passed to a command count only if no command has training flags.
-  MegatronFlags flags = has_run_flags(commands) ? std::move(commands) : std::move(all);
+  const bool run = has_run_flags(commands) || !commands.config.scalar.empty();
+  MegatronFlags flags = run ? std::move(commands) : std::move(all);
   const LocationIndex locations(text);
   add_counted_layers(flags, script);
   add_launch(flags, script, locations);
@@ -495,6 +521,7 @@ MegatronFlags read_script(std::string_view text, const ShellInput& input) {
   flags.used = script.used;
   flags.default_values = script.defaults;
   flags.unread = script.sources;
+  flags.written = script.written;
   return flags;
 }
 
@@ -647,7 +674,17 @@ MegatronFlags read_overrides(std::string_view text, const ShellInput& input) {
   flags.used = script.used;
   flags.default_values = script.defaults;
   flags.unread = script.sources;
+  flags.written = script.written;
   return flags;
+}
+
+FileReader with_written_files(const FileReader& files, const std::string& file,
+                              const MegatronFlags& flags) {
+  return [&files, file, written = flags.written](const std::string& path) -> Result<std::string> {
+    for (const auto& [name, text] : written)
+      if (path == name || path == beside(file, name)) return text;
+    return files(path);
+  };
 }
 
 bool is_megatron_switch(std::string_view flag) { return is_in(kSwitches, flag); }

@@ -52,7 +52,8 @@ struct MegatronFlags {
   std::vector<YamlNode> guesses{};  // conditions of unknown value whose first branch was taken
   std::string program{};            // of the training command: "pretrain_gpt.py"
   bool cut = false;                 // the script exceeds the limits and was read in part
-  YamlNode config{};                // the YAML file that a command with overrides names, if any
+  YamlNode config{};                // the YAML file that the training command names, if any
+  std::map<std::string, std::string> written{};  // texts of the configs that the script writes
   bool recipe = false;  // keys of a recipe, whose defaults differ from those of the flags
 };
 
@@ -68,6 +69,10 @@ MegatronFlags read_overrides(std::string_view text, const ShellInput& input = {}
 /// Megatron-Bridge's recipes. `is_read` selects the flags that matter.
 MegatronFlags read_megatron_yaml(const YamlNode& root, const ShellInput& input,
                                  bool (*is_read)(std::string_view flag));
+
+/// Returns a reader of the files that the script `file` writes, and of those that `files` has.
+FileReader with_written_files(const FileReader& files, const std::string& file,
+                              const MegatronFlags& flags);
 
 /// Returns the flag of a key: "num-layers" for "--num-layers", "num_layers" and
 /// "model.config.num_layers".

@@ -25,7 +25,9 @@ constexpr ForkFlag kDeepspeedFlags[] = {{"pad-vocab-size-to", "padded-vocab-size
                                         {"num-experts-switch", "num-experts"},
                                         {"topk", "moe-router-topk"}};
 
-constexpr std::string_view kSwiftMarks[] = {"megatron sft", "megatron pt", "megatron rlhf"};
+constexpr std::string_view kSwiftMarks[] = {"megatron sft",          "megatron pt",
+                                            "megatron rlhf",         "cli/_megatron/sft.py",
+                                            "cli/_megatron/rlhf.py", "cli/_megatron/pt.py"};
 constexpr ForkFlag kSwiftFlags[] = {{"max-length", "seq-length"}};
 constexpr ForkDefault kSwiftDefaults[] = {{"bf16", "true"},
                                           {"nodes", "1"},
@@ -143,13 +145,21 @@ void set_pai_vocabulary(MegatronFlags& flags) {
     }
 }
 
-/// Megatron-DeepSpeed sends a token to one expert, and has experts in every second layer, unless
-/// told otherwise.
+/// Megatron-DeepSpeed sends a token to one expert, has experts in every second layer, and does not
+/// split them by tensor parallelism, unless told otherwise.
 void set_expert_defaults(MegatronFlags& flags) {
   const YamlNode* experts = flags.map.find("num-experts");
   if (experts != nullptr && experts->scalar != "1" && !has_flag(flags, "moe-router-topk")) {
     YamlEntry entry{*experts, *experts};
     entry.key.scalar = "moe-router-topk";
+    entry.value.scalar = "1";
+    flags.map.entries.push_back(std::move(entry));
+    experts = flags.map.find("num-experts");
+  }
+  if (experts != nullptr && !has_flag(flags, "enable-expert-tensor-parallelism") &&
+      !has_flag(flags, "expert-tensor-parallel-size")) {
+    YamlEntry entry{*experts, *experts};
+    entry.key.scalar = "expert-tensor-parallel-size";
     entry.value.scalar = "1";
     flags.map.entries.push_back(std::move(entry));
     experts = flags.map.find("num-experts");
@@ -225,6 +235,35 @@ void set_counted_layers(MegatronFlags& flags) {
   set_number(flags, "first-k-dense-replace", "moe-layer-freq", std::move(pattern));
 }
 
+/// A key of MindSpeed-MM's model files, and the flag that states the same.
+struct ModelFileKey {
+  const char *key, *flag;
+  std::string_view value{};    // of the key: the flag is a switch that has no other meaning
+  std::string_view renamed{};  // the flag's word for `value`
+};
+constexpr ModelFileKey kModelFileKeys[] = {
+    {"num_layers", "num-layers"},
+    {"hidden_size", "hidden-size"},
+    {"ffn_hidden_size", "ffn-hidden-size"},
+    {"num_attention_heads", "num-attention-heads"},
+    {"num_query_groups", "num-query-groups"},
+    {"kv_channels", "kv-channels"},
+    {"vocab_size", "padded-vocab-size"},
+    {"normalization", "normalization"},
+    {"position_embedding_type", "position-embedding-type", "rope", "rope"},
+    {"position_embedding_type", "position-embedding-type", "mrope", "rope"},
+    {"recompute_granularity", "recompute-granularity"},
+    {"recompute_method", "recompute-method"},
+    {"recompute_num_layers", "recompute-num-layers"},
+    {"num_query_groups", "group-query-attention", "", "true"},
+    {"gated_linear_unit", "swiglu", "true", "true"},
+    {"add_bias_linear", "disable-bias-linear", "false", "true"},
+    {"add_qkv_bias", "add-qkv-bias", "true", "true"},
+    {"qk_layernorm", "qk-layernorm", "true", "true"},
+    {"untie_embeddings_and_output_weights", "untie-embeddings-and-output-weights", "true", "true"},
+    {"bf16", "bf16", "true", "true"},
+};
+
 /// slime may state the steps of a rollout instead of the batch of a step. MindSpeed-RL's batch of a
 /// step counts prompts, as that of its rollout does.
 void set_rollout_batch(MegatronFlags& flags) {
@@ -251,6 +290,12 @@ void read_fork_method(const MegatronFork& fork, ForeignReading& r) {
     if (loss != nullptr && loss->scalar == "sft_loss") return;
     d.method = plan::Method::grpo;
     d.loss = plan::Loss::unfused;
+    return;
+  }
+  const YamlNode* const stage = find_path(r.root, "stage");
+  if (fork.counts_layers && stage != nullptr && stage->scalar != "sft") {  // of MindSpeed-LLM
+    r.fields.under("job.method", *stage, [&] { read_trainer_method(r, *stage); });
+    if (d.method == plan::Method::dpo) count_pairs_twice(d);
     return;
   }
   const YamlNode* const type = find_path(r.root, "rlhf-type");
@@ -313,7 +358,10 @@ void read_swift_adapters(ForeignReading& r) {
   constexpr i64 kUsualRank = 8;
   const YamlNode* type = find_path(r.root, "tuner-type");
   if (type == nullptr) type = find_path(r.root, "train-type");
-  if (type != nullptr && type->scalar == "lora") {
+  const bool beside_encoder = type != nullptr && type->scalar == "lora_llm";
+  if (beside_encoder)
+    report_left_out(r, *type, "only the adapters of the language model are estimated as trained");
+  if (beside_encoder || (type != nullptr && type->scalar == "lora")) {
     if (!r.draft.lora_rank) r.draft.lora_rank = kUsualRank;
     return;
   }
@@ -350,23 +398,49 @@ void read_deepspeed_file(ForeignReading& r, PlanFile& plan) {
   if (find_path(r.root, "ds-sequence-parallel-size") != nullptr && d.cp > 1)
     d.cp_comm = plan::CpComm::a2a;
   const YamlNode* const named = find_path(r.root, "deepspeed-config");
-  if (named == nullptr) return;
-  const Result<std::string> text = r.files(beside(plan.name, named->scalar));
-  if (text) {
-    const Result<YamlNode> root = read_commented_json_tree(*text, named->scalar);
-    const YamlNode* const stage = root ? find_path(*root, "zero_optimization.stage") : nullptr;
+  if (named == nullptr && plan.text.find("deepspeed_config") == std::string::npos) return;
+  const std::string file = named == nullptr ? std::string() : named->scalar;
+  const Result<std::string> text = named == nullptr ? Result<std::string>(refuse_file(file))
+                                                    : read_named_file(r.files, plan.name, file);
+  const Result<YamlNode> root =
+      text ? read_commented_json_tree(*text, file) : Result<YamlNode>(fail(text.error()));
+  if (root) {
+    const YamlNode* const stage = find_path(*root, "zero_optimization.stage");
     const Result<i64> n = parse_count(stage == nullptr ? "" : stage->scalar, 0);
     if (n && *n <= 3) d.zero = int(*n);
+    if (const YamlNode* const device =
+            find_path(*root, "zero_optimization.offload_optimizer.device");
+        device != nullptr && !is_off(*device) && device->scalar != "none")
+      d.offload_optimizer = 1;
+    if (is_on_at(*root, "zero_optimization.cpu_offload")) d.offload_optimizer = 1;
     return;
   }
-  if (find_path(r.root, "zero-stage") != nullptr) return;
-  d.zero = 0;
+  if (find_path(r.root, "zero-stage") == nullptr) d.zero = 0;
   const std::size_t part = plan.text.find("\"zero_optimization\"");
   const std::size_t stage = plan.text.find("\"stage\"", part);
   if (part == std::string::npos || stage == std::string::npos) return;
   const std::size_t digit = plan.text.find_first_not_of(" :\t", stage + 7);
   if (digit != std::string::npos && plan.text[digit] >= '0' && plan.text[digit] <= '3')
     d.zero = plan.text[digit] - '0';
+}
+
+/// slime's FSDP backend shards a model of transformers over all ranks, in bf16 with fp32 copies.
+void read_fsdp_backend(ForeignReading& r, PlanFile& plan) {
+  Draft& d = r.draft;
+  d.tp = d.pp = 1;
+  d.ep = d.etp = std::nullopt;
+  d.virtual_stages.reset();
+  d.zero = 3;
+  d.param_dtype = plan::Dtype::bf16;
+  d.grad_dtype = plan::Dtype::fp32;
+  d.sequence_parallel = false;
+  d.recompute = is_on(r, "gradient-checkpointing") ? plan::Recompute::full : plan::Recompute::none;
+  if (const YamlNode* const offload = find_path(r.root, "fsdp-cpu-offload"))
+    read_offload_all(r, *offload);
+  d.loss = plan::Loss::log_probs;
+  d.target = rules::Target::accelerate;
+  d.framework = find_software(rules::Target::accelerate);
+  plan.answered.emplace_back("RW0586");  // it splits sequences itself
 }
 
 }  // namespace
@@ -416,12 +490,38 @@ void apply_fork(const MegatronFork& fork, MegatronFlags& flags) {
   if (fork.counts_layers) set_counted_layers(flags);
 }
 
+void add_model_file(MegatronFlags& flags, const std::string& file, const FileReader& files) {
+  const YamlNode* const named = flags.map.find("mm-model");
+  if (named == nullptr) return;
+  const YamlNode place = *named;
+  const Result<std::string> text = read_named_file(files, file, place.scalar);
+  const Result<YamlNode> root =
+      text ? read_commented_json_tree(*text, place.scalar) : Result<YamlNode>(fail(text.error()));
+  const YamlNode* const decoder = root ? find_path(*root, "text_decoder") : nullptr;
+  if (decoder == nullptr) return flags.unread.push_back(place.scalar);
+  for (const ModelFileKey& row : kModelFileKeys) {
+    const YamlNode* const value = decoder->find(row.key);
+    if (value == nullptr || value->kind != YamlNode::Kind::scalar || has_flag(flags, row.flag))
+      continue;
+    if (!row.value.empty() && value->scalar != row.value) continue;
+    YamlEntry entry{place, place};
+    entry.key.scalar = row.flag;
+    entry.value.scalar = row.renamed.empty() ? value->scalar : std::string(row.renamed);
+    flags.map.entries.push_back(std::move(entry));
+  }
+}
+
 void finish_fork(const MegatronFork& fork, ForeignReading& r, PlanFile& plan) {
   read_fork_model(r);
+  if (const YamlNode* const model = find_path(r.root, "mm-model"))
+    report_left_out(r, *model, "mm-model: only its language model is estimated, on even stages");
   forget_read_flags(fork, plan.ignored_keys);
   if (fork.adapters) read_swift_adapters(r);
   if (fork.adapts_targets) read_target_adapters(r);
   read_fork_method(fork, r);
+  if (const YamlNode* const backend = find_path(r.root, "train-backend");
+      fork.packs && backend != nullptr && backend->scalar == "fsdp")
+    read_fsdp_backend(r, plan);
   // The model files of Primus have it on; Megatron-LM turns it off without tensor parallelism.
   if (fork.yaml && r.draft.tp.value_or(1) == 1) r.draft.sequence_parallel = false;
   if (fork.deepspeed) read_deepspeed_file(r, plan);

@@ -46,6 +46,9 @@ const MegatronFork* find_megatron_fork(std::string_view file, std::string_view t
 /// Renames the fork's flags and sets its defaults.
 void apply_fork(const MegatronFork& fork, MegatronFlags& flags);
 
+/// Adds the shapes that MindSpeed-MM's file of a model (--mm-model) states for the language model.
+void add_model_file(MegatronFlags& flags, const std::string& file, const FileReader& files);
+
 /// Reads what only this fork has: the model that a flag names, adapters, packed batches, and the
 /// DeepSpeed config beside a script. Called after the flags are read.
 void finish_fork(const MegatronFork& fork, ForeignReading& reading, PlanFile& plan);

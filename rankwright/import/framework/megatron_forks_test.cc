@@ -498,5 +498,155 @@ TEST(MegatronDeepSpeed, FlagsThatAreNotPassed_DoNotMatter) {
   EXPECT_FALSE(plan.draft.target.has_value());
 }
 
+TEST(MegatronDeepSpeed, StageThatTheScriptWrites_OverridesTheFlag) {
+  const PlanFile plan = read(
+      "D=$(dirname $(realpath $0))\nC=\"$D/ds.json\"\ncat <<EOT > $C\n{\n"
+      "\"zero_optimization\": {\"stage\": 1, \"cpu_offload\": true}\n}\nEOT\n"
+      "deepspeed pretrain_gpt.py " +
+          kShapes + "--zero-stage 0 --deepspeed --deepspeed_config $C\n",
+      "run/a.sh");
+  EXPECT_THAT(plan.draft.zero, Optional(1));
+}
+
+TEST(MegatronDeepSpeed, OtherWordsOfRecomputation_AreReported) {
+  const PlanFile plan = read("deepspeed --num_gpus 8 pretrain_gpt.py " + kShapes +
+                                 "--zero-stage 1 --recompute-granularity=mlp\n",
+                             "a.sh");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.findings, ::testing::Contains(::testing::Field(&Diagnostic::code, "RW0601")));
+}
+
+TEST(Megatron, EscapedLayout_IsRead) {
+  const PlanFile plan = read(
+      "MODEL_ARGS:\n  --num-layers: 4\n  --pipeline-model-parallel-size: 2\n"
+      "  --tensor-model-parallel-size: 1\n"
+      "  --pipeline-model-parallel-layout: Et\\\\|\\(tt\\\\|\\)*1tL\n",
+      "a.yaml");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_TRUE(plan.draft.stages.has_value());
+}
+
+TEST(MindSpeed, RanksOfMsrun_AreRead) {
+  const PlanFile plan = read("msrun --local_worker_num 16 --worker_num 256 pretrain_gpt.py " +
+                                 kShapes + "--reuse-fp32-param\n",
+                             "a.sh");
+  ASSERT_TRUE(plan.draft.shape.has_value() || plan.draft.world.has_value());
+  EXPECT_EQ(resolve(plan.draft).world, 256);
+}
+
+TEST(MegatronSwift, ModuleOfItsCommand_IsThatCommand) {
+  const PlanFile plan = read(
+      "torchrun --nproc_per_node 8 swift/cli/_megatron/sft.py --model Qwen/Qwen2.5-7B \\\n"
+      "  --tensor_model_parallel_size 2 --micro_batch_size 1 --global_batch_size 16\n",
+      "a.sh");
+  EXPECT_THAT(plan.draft.zero, Optional(1));
+  EXPECT_THAT(plan.draft.param_dtype, Optional(plan::Dtype::bf16));
+}
+
+TEST(Megatron, RanksInLowerCaseVariables_AreRead) {
+  const PlanFile plan = read(
+      "num_gpus=16\nnum_gpus_pernode=8\nnum_node=2\n"
+      "deepspeed --hostfile hosts pretrain_gpt.py " +
+          kShapes + "--zero-stage 1\n",
+      "a.sh");
+  EXPECT_EQ(resolve(plan.draft).world, 16);
+}
+
+// MindSpeed-MM states the shapes of an image model in a file.
+TEST(MindSpeed, FileOfAModel_StatesTheLanguageModel) {
+  const FileReader files = [](const std::string& path) -> Result<std::string> {
+    if (path != "m/model.json") return refuse_file(path);
+    return "{\"image_encoder\": {\"num_layers\": 45}, \"text_decoder\": {\"num_layers\": 28, "
+           "\"hidden_size\": 3584, \"ffn_hidden_size\": 18944, \"num_attention_heads\": 28, "
+           "\"num_query_groups\": 4, \"vocab_size\": 152064, \"normalization\": \"RMSNorm\", "
+           "\"position_embedding_type\": \"mrope\", \"gated_linear_unit\": true, "
+           "\"add_bias_linear\": false, \"add_qkv_bias\": true, "
+           "\"untie_embeddings_and_output_weights\": true, \"recompute_granularity\": \"full\"}}";
+  };
+  const PlanFile plan = read(
+      "torchrun --nproc_per_node 8 pretrain_vlm.py --mm-model m/model.json --bf16 \\\n"
+      "  --tensor-model-parallel-size 1 --pipeline-model-parallel-size 4 --seq-length 1024 "
+      "\\\n  --micro-batch-size 1 --global-batch-size 8 --mm-tool mindspeed_mm/tools.json\n",
+      "a.sh", files);
+  EXPECT_FALSE(has_errors(plan.findings));
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->layers(), 28);
+  EXPECT_EQ(plan.draft.model->vocab, 152064);
+  EXPECT_THAT(plan.draft.recompute, Optional(plan::Recompute::full));
+  EXPECT_THAT(plan.findings, ::testing::Contains(::testing::Field(&Diagnostic::code, "RW0601")));
+}
+
+// Experts are whole unless a flag splits them.
+TEST(MegatronDeepSpeed, ExpertsAreNotSplitByTensorParallelism) {
+  const std::string script = "deepspeed --num_gpus 8 pretrain_gpt.py " + kShapes +
+                             "--zero-stage 1 --tensor-model-parallel-size 2 --num-experts 8 "
+                             "--moe-expert-parallel-size 4 ";
+  EXPECT_THAT(read(script + "\n", "a.sh").draft.etp, Optional(1));
+  EXPECT_THAT(read(script + "--enable-expert-tensor-parallelism\n", "a.sh").draft.etp,
+              ::testing::Not(Optional(1)));
+}
+
+TEST(Slime, FsdpBackend_IsRead) {
+  const PlanFile plan = read(
+      "ARGS=(--hf-checkpoint /models/Qwen3-4B --rollout-batch-size 32 --n-samples-per-prompt 8\n"
+      "  --rollout-max-response-len 4096 --global-batch-size 256 --micro-batch-size 2)\n"
+      "python3 train.py --train-backend fsdp --actor-num-nodes 1 --actor-num-gpus-per-node 8 \\\n"
+      "  --gradient-checkpointing --fsdp-cpu-offload --colocate ${ARGS[@]}\n",
+      "run.sh");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.draft.zero, Optional(3));
+  EXPECT_THAT(plan.draft.recompute, Optional(plan::Recompute::full));
+  EXPECT_THAT(plan.draft.param_dtype, Optional(plan::Dtype::bf16));
+  EXPECT_TRUE(plan.draft.offload_optimizer.has_value());
+  EXPECT_THAT(plan.draft.method, Optional(plan::Method::grpo));
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "qwen3-4b");
+  EXPECT_EQ(resolve(plan.draft).world, 8);
+}
+
+TEST(MindSpeed, LayersOfEachStage_AreRead) {
+  const std::string script = "torchrun --nproc_per_node 8 pretrain_gpt.py " + kShapes +
+                             "--reuse-fp32-param --pipeline-model-parallel-size 4 ";
+  const PlanFile plan = read(script + "--num-layer-list 9,10,11,10\n", "a.sh");
+  EXPECT_THAT(plan.draft.stage_layers, Optional(::testing::ElementsAre(9, 10, 11, 10)));
+  const PlanFile other = read(script + "--num-layer-list 9,10\n", "a.sh");
+  EXPECT_FALSE(other.draft.stage_layers.has_value());
+  EXPECT_FALSE(has_errors(other.findings));
+}
+
+TEST(MindSpeed, StageOfPreferences_CountsPairs) {
+  const PlanFile plan = read("torchrun --nproc_per_node 8 posttrain_gpt.py " + kShapes +
+                                 "--reuse-fp32-param --stage dpo\n",
+                             "a.sh");
+  EXPECT_THAT(plan.draft.method, Optional(plan::Method::dpo));
+  EXPECT_THAT(plan.draft.micro_batch, Optional(2));
+}
+
+TEST(MindSpeed, SettingsOfItsOwn_AreReported) {
+  const auto reported = [](std::string_view flag) {
+    return read("torchrun --nproc_per_node 8 pretrain_gpt.py " + kShapes + "--reuse-fp32-param " +
+                    std::string(flag) + "\n",
+                "a.sh")
+        .findings.size();
+  };
+  for (const char* const flag :
+       {"--moe-zero-memory level0", "--recompute-in-advance", "--schedules-method dualpipev",
+        "--lu-lora-final-layer-index 11", "--fsdp2-config-path a.yaml"})
+    EXPECT_EQ(reported(flag), reported("") + 1) << flag;
+}
+
+TEST(MegatronForks, FrozenPartsAndResidualExperts_AreReported) {
+  const auto reported = [](std::string_view flags) {
+    return read("NPROC_PER_NODE=8 megatron sft --model Qwen/Qwen2.5-7B --max_length 2048 " +
+                    std::string(flags) + "\n",
+                "a.sh")
+        .findings.size();
+  };
+  for (const char* const flag : {"--freeze_llm true", "--freeze_vit true", "--mlp-type residual"})
+    EXPECT_EQ(reported(flag), reported("") + 1) << flag;
+  for (const char* const flag : {"--freeze_llm false", "--freeze_vit false", "--mlp-type standard"})
+    EXPECT_EQ(reported(flag), reported("")) << flag;
+}
+
 }  // namespace megatron_forks_test
 }  // namespace rankwright::importer

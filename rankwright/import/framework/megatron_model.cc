@@ -338,11 +338,8 @@ void read_vocabulary(ForeignReading& r, model::Shapes& s) {
   r.fields.report(node != nullptr     ? *node
                   : shapes != nullptr ? *shapes
                                       : r.root,
-                  {.code = "RW0615",
-                   .severity = Severity::note,
-                   .message = "assumed a value that the file does not give",
-                   .detail = fmt::format("vocabulary size {}: {}", count(s.vocab), why),
-                   .hint = "--model NAME or --model config.json"});
+                  make_assumption(fmt::format("vocabulary size {}: {}", count(s.vocab), why),
+                                  "--model NAME or --model config.json"));
 }
 
 }  // namespace

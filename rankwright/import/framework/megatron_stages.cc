@@ -37,9 +37,12 @@ std::vector<i64> split_into_stages(const LayoutSplit& s) {
   return layers;
 }
 
+/// Launchers that pass a layout on to another shell escape its characters: "Et\\|tL".
 void read_layout(ForeignReading& r, const YamlNode& node, i64 pp) {
   r.fields.under("parallelism.stages", node, [&] {
-    const std::optional<plan::Stages> stages = r.fields.take(node, plan::parse_layout(node.scalar));
+    std::string text = node.scalar;
+    std::erase(text, '\\');
+    const std::optional<plan::Stages> stages = r.fields.take(node, plan::parse_layout(text));
     if (!stages) return;
     r.draft.stages = *stages;
     const i64 count = i64(stages->size());
@@ -60,11 +63,34 @@ std::vector<i64> read_noop_layers(ForeignReading& r) {
   return layers;
 }
 
+namespace {
+
+/// Reads MindSpeed's list of the layers of each stage: "11,12,12,11".
+void read_layer_list(ForeignReading& r, const YamlNode& node, i64 layers, i64 pp) {
+  std::vector<i64> counts;
+  i64 sum = 0;
+  for (const std::string_view part : split_at_commas(node.scalar))
+    for (const TextWord& word : split_words(part))
+      if (const Result<i64> n = parse_count(word.text, 0);
+          n && *n <= model::kMaxLayers && counts.size() < std::size_t(plan::kMaxStages)) {
+        counts.push_back(*n);
+        sum += *n;
+      }
+  if (i64(counts.size()) == pp && sum == layers)
+    r.draft.stage_layers = std::move(counts);
+  else
+    report_left_out(r, node, "the layers are estimated as an even split");
+}
+
+}  // namespace
+
 void read_megatron_stages(ForeignReading& r) {
   LayoutSplit s{.layers = read_whole_at(r, "num-layers", 1, model::kMaxLayers).value_or(0),
                 .pp = r.draft.pp.value_or(1)};
   if (const YamlNode* const layout = find_path(r.root, "pipeline-model-parallel-layout"))
     return read_layout(r, *layout, s.pp);
+  if (const YamlNode* const list = find_path(r.root, "num-layer-list"); list != nullptr && s.pp > 1)
+    return read_layer_list(r, *list, s.layers, s.pp);
   s.embedding = is_on(r, "account-for-embedding-in-pipeline-split");
   s.loss = is_on(r, "account-for-loss-in-pipeline-split");
   // Megatron-DeepSpeed's "type:transformer|embedding" counts both.

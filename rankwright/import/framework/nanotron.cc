@@ -48,8 +48,18 @@ void read_accumulate_grad_in_fp32(ForeignReading& r, const YamlNode& node) {
 
 void read_nanotron_optimizer(ForeignReading& r, const YamlNode& node) {
   constexpr Word<plan::Optimizer> kWords[] = {{"adamW", plan::Optimizer::adam},
-                                              {"sgd", plan::Optimizer::sgd}};
-  r.draft.optimizer = parse_word(r, node, kWords);
+                                              {"sgd", plan::Optimizer::sgd},
+                                              {"muon", plan::Optimizer::muon}};
+  for (const auto& [word, optimizer] : kWords)
+    if (lower(node.scalar.substr(0, kLongestLabel)) == lower(word)) {
+      r.draft.optimizer = optimizer;
+      return;
+    }
+  // Forks have optimizers of their own.
+  r.draft.optimizer = plan::Optimizer::adam;
+  report_left_out(r, node,
+                  fmt::format("optimizer_factory.name {}: estimated with Adam's states",
+                              make_excerpt(node.scalar)));
 }
 
 void read_dtype(ForeignReading& r, const YamlNode& node) {
@@ -139,6 +149,8 @@ void read_model_config(ForeignReading& r) {
     node = text;
     report_left_out(r, *node, "model.model_config: only the language model is estimated");
   }
+  if (node->find("hidden_size") == nullptr)  // Mamba, and encoders
+    return report_left_out(r, *node, "model.model_config: its layers are not read: pass --model");
   const YamlNode* const qwen = node->find("is_qwen2_config");
   const bool is_qwen = qwen != nullptr && qwen->scalar == "true";
   constexpr std::string_view kFamilies[] = {"is_llama_config", "is_qwen2_config"};

@@ -127,5 +127,27 @@ TEST(NanotronImport, LanguageModelOfAVisionConfig) {
   EXPECT_EQ(plan.draft.model->layers(), 4);
 }
 
+TEST(NanotronImport, OptimizersOfForks_AreNoErrors) {
+  const auto optimizer = [](const std::string& name) {
+    std::string text(kConfig);
+    text.replace(text.find("  zero_stage: 1\n"), 16,
+                 "  zero_stage: 1\n  optimizer_factory: {name: " + name + "}\n");
+    const PlanFile plan = read(text);
+    EXPECT_FALSE(has_errors(plan.findings)) << name;
+    return plan.draft.optimizer;
+  };
+  EXPECT_EQ(optimizer("adamW"), plan::Optimizer::adam);
+  EXPECT_EQ(optimizer("muon"), plan::Optimizer::muon);
+  EXPECT_EQ(optimizer("custom"), plan::Optimizer::adam);
+}
+
+TEST(NanotronImport, LayersOfMamba_LeaveTheModelOpen) {
+  const PlanFile plan =
+      read("model:\n  model_config:\n    d_model: 1536\n    is_mamba_config: true\n" +
+           std::string(kConfig));
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_FALSE(plan.draft.model.has_value());
+}
+
 }  // namespace nanotron_test
 }  // namespace rankwright::importer

@@ -18,6 +18,8 @@ constexpr std::pair<std::string_view, std::string_view> kSameShapes[] = {
     {"deepseek-r1-distill-qwen-", "qwen2.5-"},
     {"deepseek-r1-distill-llama-8b", "llama-3.1-8b"},
     {"deepseek-r1-distill-llama-70b", "llama-3.1-70b"},
+    {"deepseek-r1-671b", "deepseek-v3"},
+    {"deepseek-v3-671b", "deepseek-v3"},
     {"deepseek-r1", "deepseek-v3"},
     {"meta-llama-", "llama-"},
     {"qwen2.5-math-", "qwen2.5-"},
@@ -25,6 +27,12 @@ constexpr std::pair<std::string_view, std::string_view> kSameShapes[] = {
     {"qwen2-math-", "qwen2-"},
     {"qwen3-coder-30b", "qwen3-30b"},
     {"mistral-nemo-", "mistral-nemo-12b-"},
+    {"vicuna-7b", "llama-2-7b"},
+    {"vicuna-13b", "llama-2-13b"},
+    {"codellama-7b", "llama-2-7b"},
+    {"codellama-13b", "llama-2-13b"},
+    {"zephyr-7b", "mistral-7b"},
+    {"openhermes-2.5-mistral-7b", "mistral-7b"},
     {"deepseek-moe-lite", "deepseek-v2-lite"},
     {"deepseek2-16b", "deepseek-v2-lite"},  // names of MaxText
     {"deepseek3-671b", "deepseek-v3"},
@@ -82,14 +90,11 @@ void inherit(YamlNode& root, const std::string& file, const FileReader& files,
     Diagnostics ignored;
     Result<YamlNode> base = text ? read_python_yaml(*text, path, ignored) : fail(text.error());
     if (!base) {
-      findings.push_back({.code = "RW0615",
-                          .severity = Severity::note,
-                          .message = "assumed a value that the file does not give",
-                          .detail = fmt::format("the settings in {}, which this file inherits: it "
-                                                "cannot be read",
-                                                make_excerpt(name)),
-                          .hint = "put the file beside this one",
-                          .where = location(one, file)});
+      findings.push_back(
+          make_assumption(fmt::format("the settings in {}, which this file inherits: it "
+                                      "cannot be read",
+                                      make_excerpt(name)),
+                          "put the file beside this one", location(one, file)));
       continue;
     }
     inherit(*base, path, files, findings, depth + 1);
@@ -232,6 +237,7 @@ std::optional<model::Model> find_hub_model(std::string_view name) {
   while (name.ends_with('/')) name.remove_suffix(1);
   std::string text = lower(name.substr(name.rfind('/') + 1).substr(0, kLongestLabel));
   if (text.ends_with(".yaml")) text.erase(text.size() - 5);
+  std::replace(text.begin(), text.end(), '_', '-');
   for (const auto& [from, to] : kSameShapes)
     if (text.starts_with(from)) {
       text = std::string(to) + text.substr(from.size());
@@ -382,13 +388,10 @@ void fill_packed_micro_batch(ForeignReading& r, i64 tokens, const YamlNode& node
   d.micro_batch = micro;
   plan.open.push_back({"parallelism.micro_batch", plural(micro, "sequence", "sequences"),
                        "set micro_batch in a plan file"});
-  r.fields.report(node,
-                  {.code = "RW0615",
-                   .severity = Severity::note,
-                   .message = "assumed a value that the file does not give",
-                   .detail = fmt::format("micro-batches of {}: the trainer packs up to {} "
-                                         "tokens into one",
-                                         plural(micro, "sequence", "sequences"), count(tokens))});
+  r.fields.report(
+      node, make_assumption(fmt::format("micro-batches of {}: the trainer packs up to {} "
+                                        "tokens into one",
+                                        plural(micro, "sequence", "sequences"), count(tokens))));
 }
 
 void pad_sequence(Draft& draft) {

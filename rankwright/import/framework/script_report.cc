@@ -68,13 +68,11 @@ void report_defaults(ForeignReading& r, const MegatronFlags& flags,
     }
   }
   if (shown.empty()) return;
-  r.fields.report(*first, {.code = "RW0615",
-                           .severity = Severity::note,
-                           .message = "assumed a value that the file does not give",
-                           .detail = fmt::format("defaults of variables that the script leaves "
-                                                 "open: {}",
-                                                 fmt::join(shown, ", ")),
-                           .hint = "--set NAME=VALUE, or set them in the environment"});
+  r.fields.report(*first,
+                  make_assumption(fmt::format("defaults of variables that the script leaves "
+                                              "open: {}",
+                                              fmt::join(shown, ", ")),
+                                  "--set NAME=VALUE, or set them in the environment"));
 }
 
 /// Records the number of ranks that the defaults of variables give.
@@ -89,11 +87,7 @@ void read_open_ranks(const MegatronFlags& flags, PlanFile& plan) {
 /// Reports what the reading of the script left out or took from outside.
 void report_script(ForeignReading& r, const MegatronFlags& flags, const PlanFile& plan) {
   const auto note = [&](std::string detail, std::string hint) {
-    r.fields.report(flags.map, {.code = "RW0615",
-                                .severity = Severity::note,
-                                .message = "assumed a value that the file does not give",
-                                .detail = std::move(detail),
-                                .hint = std::move(hint)});
+    r.fields.report(flags.map, make_assumption(std::move(detail), std::move(hint)));
   };
   if (flags.other_commands > 0)
     note(fmt::format("the script starts {} training runs with different flags: using the first",
@@ -145,14 +139,12 @@ void report_unknown(ForeignReading& r, const MegatronFlags& flags, std::span<con
   if (!flags.guesses.empty())
     r.fields.report(
         flags.guesses.front(),
-        {.code = "RW0615",
-         .severity = Severity::note,
-         .message = "assumed a value that the file does not give",
-         .detail = flags.guesses.size() == 1
-                       ? "the value of the condition is unknown: using its first branch"
-                       : fmt::format("the values of {} conditions are unknown (lines {}): using "
-                                     "their first branches",
-                                     flags.guesses.size(), list_lines(flags.guesses))});
+        make_assumption(
+            flags.guesses.size() == 1
+                ? "the value of the condition is unknown: using its first branch"
+                : fmt::format("the values of {} conditions are unknown (lines {}): using "
+                              "their first branches",
+                              flags.guesses.size(), list_lines(flags.guesses))));
   if (flags.cut)
     r.fields.report(flags.map, {.code = "RW0906",
                                 .message = "the file is too large or too deeply nested",

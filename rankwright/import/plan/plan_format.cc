@@ -59,11 +59,6 @@ Diagnostic refuse_script(const PlanFile& plan) {
                    .detail = "a script of another launcher or framework",
                    .hint = "rankwright import --list",
                    .where = {.file = plan.name}};
-  if (plan.text.find("--rollout-batch-size") != std::string::npos &&
-      plan.text.find("--train-backend fsdp") != std::string::npos) {
-    found.detail = "slime's FSDP backend is not read, only that of Megatron-LM";
-    return found;
-  }
   if (file.empty()) return found;
   found.detail = fmt::format("it runs {}: check that file", file);
   found.hint = "rankwright check " + quote_shell_path(file);
@@ -198,12 +193,8 @@ void assume_world(PlanFile& plan) {
   if (world > cluster::kMaxDevices || !divides(*sparse, world)) return;
   d.world = world;
   plan.open.push_back({"world_size", plural(world, "rank", "ranks"), "--world N"});
-  plan.findings.push_back({.code = "RW0615",
-                           .severity = Severity::note,
-                           .message = "assumed a value that the file does not give",
-                           .detail = fmt::format("number of ranks: {}", count(world)),
-                           .hint = "--world N, or --cluster",
-                           .where = {.file = plan.name}});
+  plan.findings.push_back(make_assumption(fmt::format("number of ranks: {}", count(world)),
+                                          "--world N, or --cluster", {.file = plan.name}));
 }
 
 namespace {

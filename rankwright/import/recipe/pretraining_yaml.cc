@@ -38,12 +38,9 @@ bool is_on_at_path(const ForeignReading& r, std::string_view path) {
 
 void assume_vocabulary(ForeignReading& r, i64 vocab) {
   r.shapes.vocab = vocab;
-  r.fields.report(r.root,
-                  {.code = "RW0615",
-                   .severity = Severity::note,
-                   .message = "assumed a value that the file does not give",
-                   .detail = fmt::format("vocabulary size {}: the tokenizer sets it", count(vocab)),
-                   .hint = "--model NAME or --model config.json"});
+  r.fields.report(r.root, make_assumption(fmt::format("vocabulary size {}: the tokenizer sets it",
+                                                      count(vocab)),
+                                          "--model NAME or --model config.json"));
 }
 
 // GPT-NeoX.
@@ -187,9 +184,11 @@ void read_neox_method(ForeignReading& r) {
 
 void fill_neox(ForeignReading& r) {
   Draft& d = r.draft;
-  if (is_on_at_path(r, "bf16.enabled"))
+  const bool half = is_on_at_path(r, "fp16.enabled") || is_on_at_path(r, "fp16.fp16");
+  // Its fp16 map states bf16, too: {"enabled": true, "type": "bfloat16"}.
+  if (is_on_at_path(r, "bf16.enabled") || (half && word_at(r, "fp16.type") == "bfloat16"))
     d.param_dtype = plan::Dtype::bf16;
-  else if (is_on_at_path(r, "fp16.enabled") || is_on_at_path(r, "fp16.fp16"))
+  else if (half)
     d.param_dtype = plan::Dtype::fp16;
   if (!d.param_dtype) d.param_dtype = plan::Dtype::fp32;
   d.grad_dtype =

@@ -26,6 +26,8 @@ TEST(HubModel, NamesOfOneShape_AreOneModel) {
     EXPECT_EQ(model->name, "llama-3.1-8b") << name;
   }
   EXPECT_EQ(find_hub_model("Qwen/Qwen2.5-Math-7B")->name, "qwen2.5-7b");
+  EXPECT_EQ(find_hub_model("deepseek_r1_671b")->name, "deepseek-v3");
+  EXPECT_EQ(find_hub_model("lmsys/vicuna-13b-v1.5")->name, "llama-2-13b");
 }
 
 TEST(HubModel, OtherModels_AreNotGuessed) {
@@ -1159,6 +1161,83 @@ TEST(TorchtitanScript, ConfigThatCannotBeRead_LeavesItsSettingsOpen) {
       "run.sh", refuse_file);
   EXPECT_THAT(wrapper.draft.pp, Optional(2));
   EXPECT_EQ(resolve(wrapper.draft).world, 4);
+}
+
+const std::string kEasyR1 =
+    "data:\n  max_prompt_length: 1024\n  max_response_length: 3072\n  rollout_batch_size: 512\n"
+    "algorithm:\n  use_kl_loss: true\nworker:\n  actor:\n    global_batch_size: 128\n"
+    "    micro_batch_size_per_device_for_update: 2\n    model:\n"
+    "      model_path: Qwen/Qwen2.5-7B-Instruct\n      enable_gradient_checkpointing: true\n"
+    "    fsdp:\n      enable_full_shard: true\n      enable_cpu_offload: false\n"
+    "  rollout:\n    n: 5\n    gpu_memory_utilization: 0.6\n  ref:\n    fsdp:\n"
+    "      enable_cpu_offload: true\ntrainer:\n  nnodes: 1\n  n_gpus_per_node: 8\n";
+
+// EasyR1 is a fork of verl with names of its own; a batch counts prompts.
+TEST(EasyR1, ReadsItsConfig_AndTheOverridesOfAScript) {
+  const PlanFile plan = read(kEasyR1, "config.yaml");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.draft.global_batch, Optional(640));  // 128 x 5
+  EXPECT_THAT(plan.draft.micro_batch, Optional(2));
+  EXPECT_THAT(plan.draft.sequence, Optional(4096));
+  EXPECT_THAT(plan.draft.zero, Optional(3));
+  EXPECT_THAT(plan.draft.ref_model, Optional(false));
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "qwen2.5-7b");
+  const FileReader files = [](const std::string& path) -> Result<std::string> {
+    if (path != "examples/config.yaml") return refuse_file(path);
+    return kEasyR1;
+  };
+  const PlanFile script = read(
+      "M=Qwen/Qwen2.5-3B-Instruct\npython3 -m verl.trainer.main config=examples/config.yaml \\\n"
+      "  data.max_response_length=1024 worker.actor.model.model_path=$M \\\n"
+      "  worker.rollout.n=8 trainer.n_gpus_per_node=4\n",
+      "run.sh", files);
+  EXPECT_THAT(script.draft.global_batch, Optional(1024));
+  EXPECT_THAT(script.draft.sequence, Optional(2048));
+  EXPECT_EQ(script.draft.model->name, "qwen2.5-3b");
+  EXPECT_EQ(resolve(script.draft).world, 4);
+}
+
+TEST(Verl, FileThatInheritsATrainer_HasVerlsDefaults) {
+  const PlanFile plan = read(
+      "hydra:\n  searchpath: [file://verl/trainer/config]\ndefaults:\n  - ppo_trainer\n  - _self_\n"
+      "data:\n  max_prompt_length: 1024\n  max_response_length: 2048\n"
+      "actor_rollout_ref:\n  rollout: {name: vllm, n: 4}\n",
+      "grpo.yaml");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.draft.sequence, Optional(3072));
+  EXPECT_THAT(plan.draft.global_batch, Optional(1024));  // 256 x 4
+  EXPECT_THAT(plan.findings, Contains(Field(&Diagnostic::code, "RW0615")));
+}
+
+// Older versions state the micro-batch of all ranks.
+TEST(Verl, MicroBatchOfAllRanks_IsDivided) {
+  const PlanFile plan = read(
+      "python3 -m verl.trainer.main_ppo data.train_files=a actor_rollout_ref.model.path=Qwen3-4B "
+      "\\\n  actor_rollout_ref.actor.ppo_mini_batch_size=64 "
+      "actor_rollout_ref.actor.ppo_micro_batch_size=32 \\\n"
+      "  actor_rollout_ref.actor.ulysses_sequence_parallel_size=2 \\\n"
+      "  actor_rollout_ref.model.enable_activation_offload=True trainer.nnodes=1 "
+      "trainer.n_gpus_per_node=8\n",
+      "run.sh");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.draft.micro_batch, Optional(8));  // 32 / (8 / 2)
+  EXPECT_THAT(plan.draft.offload_activations, Optional(true));
+}
+
+TEST(GptNeox, TypeOfItsHalfPrecision_IsRead) {
+  const auto dtype = [](const std::string& type) {
+    return read(
+               "{\"pipe_parallel_size\": 0, \"model_parallel_size\": 1, \"num_layers\": 2,\n"
+               "\"hidden_size\": 64, \"num_attention_heads\": 8, \"seq_length\": 128,\n"
+               "\"max_position_embeddings\": 128, \"train_micro_batch_size_per_gpu\": 4,\n"
+               "\"fp16\": {\"enabled\": true" +
+                   type + "}}\n",
+               "small.yml")
+        .draft.param_dtype;
+  };
+  EXPECT_THAT(dtype(""), Optional(plan::Dtype::fp16));
+  EXPECT_THAT(dtype(", \"type\": \"bfloat16\""), Optional(plan::Dtype::bf16));
 }
 
 }  // namespace recipes_test

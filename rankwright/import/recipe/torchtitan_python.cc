@@ -545,13 +545,9 @@ void read_torchtitan_python(PlanFile& plan, const FileReader& files) {
          .hint = "--set config=NAME, to read another function",
          .where = {.file = plan.name}});
   if (names.size() > 1 && chosen == plan.variables.variables.end())
-    plan.findings.push_back({.code = "RW0615",
-                             .severity = Severity::note,
-                             .message = "assumed a value that the file does not give",
-                             .detail = fmt::format("the file has {} configs: using {}",
-                                                   names.size(), make_excerpt(name)),
-                             .hint = "--set config=NAME",
-                             .where = {.file = plan.name}});
+    plan.findings.push_back(make_assumption(
+        fmt::format("the file has {} configs: using {}", names.size(), make_excerpt(name)),
+        "--set config=NAME", {.file = plan.name}));
   read_torchtitan_tree(plan, tree, files, nullptr);
   plan.draft.overlap_ep = false;  // a setting of the TOML files only
   read_lora_converter(plan.draft, whole);

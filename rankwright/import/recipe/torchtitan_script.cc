@@ -59,12 +59,9 @@ void leave_open(PlanFile& plan, ForeignReading& r, const YamlNode& tree, const Y
     name.scalar = name.scalar.substr(0, name.scalar.rfind(".toml"));
     r.fields.under("model", config, [&] { read_named_model(r, name); });
   }
-  r.fields.report(config, {.code = "RW0615",
-                           .severity = Severity::note,
-                           .message = "assumed a value that the file does not give",
-                           .detail = fmt::format("the settings in {}: it cannot be read",
-                                                 make_excerpt(config.scalar)),
-                           .hint = kConfigHint});
+  r.fields.report(config, make_assumption(fmt::format("the settings in {}: it cannot be read",
+                                                      make_excerpt(config.scalar)),
+                                          kConfigHint));
 }
 
 /// Reads the ranks that the launcher starts, or those of torchtitan's own script (`NGPU`).

@@ -53,8 +53,13 @@ constexpr TrainerTool kTools[] = {
     {"swift pt", kTunerDefaults, true},
     {"swift rlhf", kTunerDefaults, true},
     {"llm_sft.py", kTunerDefaults, true},
+    {"swift/cli/sft.py", kTunerDefaults, true},
+    {"swift/cli/rlhf.py", kTunerDefaults, true},
+    {"swift/cli/pt.py", kTunerDefaults, true},
     {"llamafactory-cli", kFactoryDefaults},
     {"train_bash.py", kFactoryDefaults},
+    {"axolotl train", {}},
+    {"axolotl.cli.train", {}},
     {" qlora.py", kQloraDefaults},
     {"/qlora.py", kQloraDefaults},
     {"", kTrainerDefaults},
@@ -180,8 +185,13 @@ void use_underscores(std::string& name) { std::replace(name.begin(), name.end(),
 
 bool claims_trainer_script(std::string_view file, std::string_view text) {
   constexpr std::string_view kMarks[] = {"--per_device_train_batch_size",
-                                         "--per-device-train-batch-size", "swift sft", "swift pt",
-                                         "swift rlhf"};
+                                         "--per-device-train-batch-size",
+                                         "swift sft",
+                                         "swift pt",
+                                         "swift rlhf",
+                                         "llamafactory-cli train",
+                                         "axolotl train",
+                                         "axolotl.cli.train"};
   const bool accelerate = starts_with_accelerate(text) &&
                           (text.find("--model_name_or_path") != std::string_view::npos ||
                            text.find("--config ") != std::string_view::npos);
@@ -201,16 +211,22 @@ void read_trainer_script(PlanFile& plan, const FileReader& files) {
   for (YamlEntry& entry : flags.map.entries) use_underscores(entry.key.scalar);
   for (MegatronFlags::Unknown& one : flags.unknown) use_underscores(one.flag);
   for (MegatronFlags::Default& one : flags.defaults) use_underscores(one.flag);
-  if (flags.map.entries.empty()) return;  // nothing is stated
+  if (flags.map.entries.empty() && flags.config.scalar.empty()) return;  // nothing is stated
+  const FileReader all_files = with_written_files(files, plan.name, flags);
   add_overrides(flags, plan.text, input);
-  inherit_config(flags, plan.name, files);
+  if (!flags.config.scalar.empty() && !has_key(flags, "config")) {
+    YamlEntry config{flags.config, flags.config};
+    config.key.scalar = "config";
+    flags.map.entries.push_back(std::move(config));
+  }
+  inherit_config(flags, plan.name, all_files);
   add_defaults(flags, plan.text);
   FieldReader fields(plan.name, plan.findings);
-  ForeignReading reading{fields, plan.draft, flags.map, files};
+  ForeignReading reading{fields, plan.draft, flags.map, all_files};
   reading.dashes = "--";
   const bool launched = starts_with_accelerate(plan.text);
   read_fine_tuning_tree(reading, plan,
-                        launched ? read_accelerate_launch(flags, files, plan) : std::nullopt);
+                        launched ? read_accelerate_launch(flags, all_files, plan) : std::nullopt);
   add_answer(reading);
   if (!plan.draft.shape && !plan.draft.world)
     read_node_shape(reading, "nodes", "gpus_per_node", 1, std::nullopt, &flags, &plan);

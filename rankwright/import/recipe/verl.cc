@@ -39,6 +39,10 @@ void read_reduce_dtype(ForeignReading& r, const YamlNode& node) {
 constexpr const char* kTransformer =
     "actor_rollout_ref.actor.megatron.override_transformer_config.";
 
+void read_activation_offload(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node)) r.draft.offload_activations = true;
+}
+
 /// Reads the part of the optimizer states that `optimizer_cpu_offload` moves.
 void read_verl_fraction(ForeignReading& r, const YamlNode& node) {
   if (r.draft.offload_optimizer) r.draft.offload_optimizer = r.fields.number(node, 0, 1);
@@ -136,7 +140,93 @@ constexpr ForeignKey kVerlKeys[] = {
     {"actor_rollout_ref.actor.optim.override_optimizer_config.optimizer_offload_fraction",
      "parallelism.offload.optimizer", read_verl_fraction},
     {"actor_rollout_ref.model.use_fused_kernels", "software.loss"},
+    {"actor_rollout_ref.actor.megatron.qat.enable", "", nullptr, false,
+     "estimated without quantized weights"},
+    {"actor_rollout_ref.actor.qat.enable", "", nullptr, false,
+     "estimated without quantized weights"},
+    {"actor_rollout_ref.model.lora.rank", "job.lora_rank", read_lora_rank},
+    {"actor_rollout_ref.model.enable_activation_offload", "parallelism.offload.activations",
+     read_activation_offload},
+    {"actor_rollout_ref.actor.ppo_micro_batch_size", "parallelism.micro_batch"},
+    {"actor_rollout_ref.actor.megatron.override_transformer_config.fp8", "", nullptr, false,
+     "estimated in bf16"},
+    {"actor_rollout_ref.actor.distill_loss.name", "", nullptr, false,
+     "only the trained model is counted, without its teacher"},
+    {"actor_rollout_ref.model.freeze_vision_tower", "", nullptr, false,
+     "only the language model is estimated"},
 };
+
+/// Settings of EasyR1, a fork of verl, and the names that verl has for them.
+struct ForkSetting {
+  std::string_view fork, verl;
+};
+constexpr ForkSetting kForkSettings[] = {
+    {"worker.actor.model.model_path", "actor_rollout_ref.model.path"},
+    {"worker.actor.model.lora.rank", "actor_rollout_ref.model.lora_rank"},
+    {"worker.actor.model.enable_gradient_checkpointing",
+     "actor_rollout_ref.model.enable_gradient_checkpointing"},
+    {"worker.actor.model.freeze_vision_tower", "actor_rollout_ref.model.freeze_vision_tower"},
+    {"worker.actor.global_batch_size", "actor_rollout_ref.actor.ppo_mini_batch_size"},
+    {"worker.actor.micro_batch_size_per_device_for_update",
+     "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu"},
+    {"worker.actor.ulysses_size", "actor_rollout_ref.actor.ulysses_sequence_parallel_size"},
+    {"worker.actor.ulysses_sequence_parallel_size",
+     "actor_rollout_ref.actor.ulysses_sequence_parallel_size"},
+    {"worker.actor.fsdp.enable_full_shard",
+     "actor_rollout_ref.actor.fsdp_config.reshard_after_forward"},
+    {"worker.actor.fsdp.enable_cpu_offload", "actor_rollout_ref.actor.fsdp_config.offload_policy"},
+    {"worker.actor.fsdp.fsdp_size", "actor_rollout_ref.actor.fsdp_config.fsdp_size"},
+    {"worker.actor.fsdp.torch_dtype", "actor_rollout_ref.actor.fsdp_config.model_dtype"},
+    {"worker.rollout.n", "actor_rollout_ref.rollout.n"},
+    {"worker.rollout.gpu_memory_utilization", "actor_rollout_ref.rollout.name"},
+    {"worker.ref.fsdp.enable_cpu_offload", "actor_rollout_ref.ref.fsdp_config.param_offload"},
+    {"algorithm.use_kl_loss", "actor_rollout_ref.actor.use_kl_loss"},
+    {"data.max_prompt_length", "data.max_prompt_length"},
+    {"data.max_response_length", "data.max_response_length"},
+    {"trainer.nnodes", "trainer.nnodes"},
+    {"trainer.n_gpus_per_node", "trainer.n_gpus_per_node"},
+};
+
+/// Adds the settings of EasyR1 under verl's names: those of the file itself, then those of the YAML
+/// file that `config=` names. Its micro-batch has four sequences unless stated.
+void add_fork_settings(MegatronFlags& flags, const std::string& file, const FileReader& files) {
+  Diagnostics ignored;
+  YamlNode config;
+  if (const YamlNode* const named = flags.map.find("config")) {
+    const Result<std::string> text = read_named_file(files, file, named->scalar);
+    Result<YamlNode> root = text ? read_python_yaml(*text, named->scalar, ignored)
+                                 : Result<YamlNode>(fail(text.error()));
+    if (!root) flags.unread.push_back(named->scalar);
+    if (root) config = std::move(*root);
+    if (root) move_to(config, *named);
+  }
+  std::vector<YamlEntry> added;
+  for (const auto& [fork, verl] : kForkSettings) {
+    const YamlNode* node = find_path(flags.map, fork);
+    if (node == nullptr) node = find_path(config, fork);
+    if (node == nullptr || (fork == verl && find_path(flags.map, verl) != nullptr)) continue;
+    YamlEntry entry{*node, *node};
+    entry.key.scalar = verl;
+    added.push_back(std::move(entry));
+  }
+  constexpr std::string_view kMicro = "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu";
+  if (!added.empty() && std::none_of(added.begin(), added.end(), [&](const YamlEntry& one) {
+        return one.key.scalar == kMicro;
+      })) {
+    YamlEntry entry = added.front();
+    entry.key.scalar = kMicro;
+    entry.value.scalar = "4";
+    added.push_back(std::move(entry));
+  }
+  for (YamlEntry& entry : added) flags.map.entries.push_back(std::move(entry));
+}
+
+/// Returns whether the text is EasyR1's.
+bool is_easyr1(std::string_view text) {
+  return text.find("micro_batch_size_per_device_for_update") != std::string_view::npos ||
+         (text.find("verl.trainer.main") != std::string_view::npos &&
+          text.find(" config=") != std::string_view::npos);
+}
 
 /// Returns the rows of a prefix under which Megatron-LM's settings are.
 bool runs_megatron(const ForeignReading& r) {
@@ -156,7 +246,18 @@ bool runs_megatron(const ForeignReading& r) {
 /// Returns whether the file runs verl's supervised fine-tuning.
 bool only_fine_tunes(const ForeignReading& r) {
   return find_path(r.root, "actor_rollout_ref.model.path") == nullptr &&
+         find_path(r.root, "actor_rollout_ref.rollout") == nullptr &&
          find_path(r.root, "actor_rollout_ref.actor.ppo_mini_batch_size") == nullptr;
+}
+
+/// Reads a micro-batch that all data ranks share, as older versions of verl state it.
+std::optional<i64> read_shared_micro_batch(ForeignReading& r, const std::string& path) {
+  const Draft& d = r.draft;
+  const std::optional<i64> all = read_whole_at(r, path, 1, plan::kMaxBatch);
+  const std::optional<i64> rest = product({d.tp.value_or(1), d.cp.value_or(1), d.pp.value_or(1)});
+  if (!all || !d.shape || !rest) return std::nullopt;
+  const i64 ranks = std::max<i64>(1, d.shape->nodes * d.shape->gpus / *rest);
+  return std::clamp<i64>(*all / ranks, 1, kMaxMicroBatch);
 }
 
 /// A mini-batch counts prompts; each has `n` responses. Fine-tuning counts sequences.
@@ -192,6 +293,9 @@ void read_verl_batch(ForeignReading& r, const MegatronFlags& flags, PlanFile& pl
   const YamlNode* const dynamic = find_path(r.root, actor + "use_dynamic_bsz");
   if (dynamic == nullptr || is_off(*dynamic)) {
     d.micro_batch = read_whole_at(r, actor + "ppo_micro_batch_size_per_gpu", 1, kMaxMicroBatch);
+    const YamlNode* const each = find_path(r.root, actor + "ppo_micro_batch_size");
+    if (!d.micro_batch && each != nullptr && each->scalar != "null")
+      d.micro_batch = read_shared_micro_batch(r, actor + "ppo_micro_batch_size");
     return;
   }
   const i64 tokens =
@@ -277,15 +381,26 @@ void report_other_actors(ForeignReading& r) {
   }
 }
 
+/// Returns the trainer's config that a file inherits from verl's package; empty if it names none.
+std::string_view find_inherited_trainer(std::string_view text) {
+  for (const std::string_view name : {"ppo_trainer", "ppo_megatron_trainer"})
+    if (text.find(fmt::format("- {}\n", name)) != std::string_view::npos) return name;
+  return {};
+}
+
+bool inherits_trainer(std::string_view text) { return !find_inherited_trainer(text).empty(); }
+
 }  // namespace
 
 bool claims_verl(std::string_view file, std::string_view text) {
   const auto has = [&](std::string_view mark) { return text.find(mark) != std::string_view::npos; };
   if (is_yaml_file(file))
     return (has("actor_rollout_ref:") && has("ppo_mini_batch_size:")) ||
+           (has("actor_rollout_ref:") && inherits_trainer(text)) ||
+           has("micro_batch_size_per_device_for_update:") ||
            (has("partial_pretrain:") && has("train_batch_size:") && has("n_gpus_per_node:"));
-  return is_script_file(file) &&
-         (has("actor_rollout_ref.actor.") || (has("verl.trainer") && has("data.train_files=")));
+  return is_script_file(file) && (has("actor_rollout_ref.actor.") || is_easyr1(text) ||
+                                  (has("verl.trainer") && has("data.train_files=")));
 }
 
 void read_verl(PlanFile& plan, const FileReader& files) {
@@ -294,6 +409,12 @@ void read_verl(PlanFile& plan, const FileReader& files) {
     Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
     if (!root) return plan.findings.push_back(root.error());
     flags.map = std::move(*root);
+    if (const std::string_view base = find_inherited_trainer(plan.text); !base.empty())
+      plan.findings.push_back(
+          make_assumption(fmt::format("the settings in {}, which this file inherits: verl's "
+                                      "defaults",
+                                      base),
+                          "", {.file = plan.name}));
     resolve_references(flags.map);
   } else {
     ShellInput input = with_usual_folders(plan.variables);
@@ -302,6 +423,7 @@ void read_verl(PlanFile& plan, const FileReader& files) {
     flags = read_overrides(plan.text, input);
     forget_usual_folders(flags);
   }
+  if (is_easyr1(plan.text)) add_fork_settings(flags, plan.name, files);
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, flags.map, files};
   read_foreign(reading, kVerlKeys, plan);

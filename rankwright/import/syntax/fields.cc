@@ -28,6 +28,15 @@ std::string shown(const YamlNode& node) { return make_excerpt(node.scalar); }
 
 }  // namespace
 
+Diagnostic make_assumption(std::string detail, std::string hint, Location where) {
+  return {.code = "RW0615",
+          .severity = Severity::note,
+          .message = "assumed a value that the file does not give",
+          .detail = std::move(detail),
+          .hint = std::move(hint),
+          .where = std::move(where)};
+}
+
 void FieldReader::report(const YamlNode& node, Diagnostic diagnostic) {
   if (diagnostic.key.empty()) diagnostic.key = path_;
   // A file that cannot be opened has no lines: point at the place that names it.

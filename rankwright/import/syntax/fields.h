@@ -27,6 +27,10 @@ struct WordHint {
   std::string_view hint;  // if `key` is empty
 };
 
+/// Returns the note on a value that the file does not give (RW0615): `detail` says which one was
+/// assumed, `hint` how to state it.
+Diagnostic make_assumption(std::string detail, std::string hint = "", Location where = {});
+
 /// Reads typed values of one file, and collects its findings and the locations of its keys.
 class FieldReader {
  public:

@@ -74,11 +74,21 @@ Result<std::string> read_named_file(const FileReader& files, const std::string& 
                                     const std::string& name) {
   constexpr int kMaxFolders = 8;
   Result<std::string> first = files(beside(file, name));
-  if (first || name.starts_with('/')) return first;
-  std::string path = name;
-  for (int i = 0; i < kMaxFolders; ++i) {
-    if (Result<std::string> text = files(i == 0 ? name : beside(file, path))) return text;
-    path = "../" + path;
+  if (first) return first;
+  // An absolute name is that of another machine: its end may be a name in the repository.
+  std::size_t begin = name.starts_with('/') ? name.find('/', 1) : 0;
+  for (int end = 0; end < kMaxFolders && begin != std::string::npos; ++end) {
+    const std::string part = name.substr(name[begin] == '/' ? begin + 1 : begin);
+    const bool whole = part.size() == name.size();
+    if (!whole && part.find('/') == std::string::npos) break;  // a bare name could be any file
+    std::string path = part;
+    for (int i = 0; i < kMaxFolders; ++i) {
+      const bool here = i == 0 && whole;
+      if (Result<std::string> text = files(here ? part : beside(file, path))) return text;
+      path = "../" + path;
+    }
+    if (whole) break;
+    begin = name.find('/', begin + 1);
   }
   return first;
 }

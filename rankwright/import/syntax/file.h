@@ -27,7 +27,8 @@ Result<std::string> refuse_file(const std::string& path);
 std::string beside(std::string_view file, std::string_view name);
 
 /// Reads the file that `file` names: relative to its folder, to the current one, or to a folder
-/// above it, as programs are mostly started from the root of a repository.
+/// above it, as programs are mostly started from the root of a repository. If an absolute name
+/// cannot be read, reads the longest end of it that names a file there.
 Result<std::string> read_named_file(const FileReader& files, const std::string& file,
                                     const std::string& name);
 

@@ -90,5 +90,17 @@ TEST(PredictorComparison, ResolvesFromTheFolderOfTheNamingFile) {
   EXPECT_EQ(beside("plans/a.yaml", "/models/b.json"), "/models/b.json");
 }
 
+// A script that ran on another machine names files by where its repository was there.
+TEST(ReadNamedFile, EndOfAnAbsoluteName_IsFoundInTheRepository) {
+  const FileReader files = [](const std::string& path) -> Result<std::string> {
+    if (path != "agent/run/../../scripts/models/m.sh" && path != "agent/run/m.sh")
+      return refuse_file(path);
+    return path;
+  };
+  EXPECT_EQ(read_named_file(files, "agent/run/a.sh", "/root/repo/scripts/models/m.sh").value(),
+            "agent/run/../../scripts/models/m.sh");
+  EXPECT_FALSE(read_named_file(files, "agent/run/a.sh", "/root/m.sh"));  // could be any file
+}
+
 }  // namespace file_test
 }  // namespace rankwright::importer

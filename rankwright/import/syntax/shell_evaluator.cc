@@ -9,6 +9,18 @@ namespace {
 /// Replaces control characters, one of which is the mark of unknown values.
 char mask_control(char c) { return (c >= 0 && c < ' ' && !is_blank(c)) ? '?' : c; }
 
+/// Returns whether a command prints the name of the script: `realpath "$0"`.
+bool prints_script(std::string_view command) {
+  for (const std::string_view program : {"realpath ", "readlink -f ", "readlink -e "})
+    if (command.starts_with(program)) {
+      std::string_view name = command.substr(program.size());
+      while (name.starts_with('"') && name.ends_with('"') && name.size() > 1)
+        name = name.substr(1, name.size() - 2);
+      return name == "$0" || name == "${BASH_SOURCE[0]}" || name == "$BASH_SOURCE";
+    }
+  return false;
+}
+
 /// Returns the folder that a command prints, relative to that of the script: "." for
 /// `cd "$(dirname "$0")" && pwd`, "./.." for `realpath "$(dirname "${BASH_SOURCE[0]}")/.."`. Empty
 /// if it is another command.
@@ -244,6 +256,35 @@ bool Expander::expand_single_quoted(WordBuilder& out) {
   return true;
 }
 
+std::string Expander::expand_document(std::size_t size) {
+  const std::string_view whole = text_;
+  const std::size_t end = std::min(text_.size(), at_ + size);
+  text_ = text_.substr(0, end);
+  std::string out;
+  while (!done()) {
+    charge(1);
+    if (peek() == '\\' && std::string_view("$`\\").find(peek(1)) != std::string_view::npos) {
+      skip(1);
+    } else if (peek() == '$') {
+      WordBuilder value;
+      const std::size_t before = at_;
+      expand_dollar(value, false);
+      value.end();
+      const bool known = !value.fields.empty() && finish_word(value.fields[0]).unknown.empty();
+      for (const Text& field : value.fields)
+        if (known) out += field.chars;
+      if (!known) out += text_.substr(before, at_ - before);
+      charge(out.size() > before ? 1 : 0);
+      continue;
+    }
+    out += mask_control(peek());
+    skip(1);
+  }
+  text_ = whole;
+  at_ = end;
+  return out;
+}
+
 /// Returns false if there is no `close`. For ')', nested parentheses are counted.
 bool Expander::expand_until(Text& out, char close, int& parentheses) {
   const std::pair start{at(), close};
@@ -346,7 +387,19 @@ void Expander::expand_dollar(WordBuilder& out, bool split) {
     at_ = end;
     // Files that the script sources are named relative to it; those of a sourced file are not.
     std::string folder = base_ == 0 ? find_script_folder(command) : std::string();
-    if (command == "pwd") folder = ".";
+    if (command == "pwd" ||
+        (command.find("os.getcwd()") != std::string_view::npos && command.starts_with("python")))
+      folder = ".";
+    if (base_ == 0 && prints_script(command)) folder = "./script";
+    constexpr std::string_view kDirname = "dirname $";
+    if (folder.empty() && command.starts_with(kDirname)) {  // of a variable
+      const Value* const value = find(std::string(command.substr(kDirname.size())));
+      const ShellWord file = value == nullptr || value->items.empty()
+                                 ? ShellWord{.text = "", .unknown = "?"}
+                                 : finish_word(value->items[0]);
+      const std::size_t slash = file.text.rfind('/');
+      if (file.unknown.empty() && slash != std::string::npos) folder = file.text.substr(0, slash);
+    }
     if (folder.empty()) return put_unknown(out, "a command's output", from);
     for (const char c : folder) out.open.add(c, from);
     out.begun = true;

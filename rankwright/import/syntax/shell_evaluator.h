@@ -80,6 +80,10 @@ class Expander {
     guess_ = default_of.empty() ? std::uint16_t{0} : name_origin(default_of);
   }
 
+  /// Returns the next `size` characters with their variables expanded, as in a here-document. An
+  /// unknown value is "$NAME". Moves past them.
+  std::string expand_document(std::size_t size);
+
   /// A position to continue at: in the script or in a file that it sources.
   struct Position {
     std::string_view text;

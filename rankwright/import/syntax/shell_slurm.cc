@@ -16,6 +16,8 @@ void set_slurm_variables(std::string_view text, Expander& words) {
       {"--ntasks-per-node", {"SLURM_NTASKS_PER_NODE", "SLURM_TASKS_PER_NODE"}},
       {"--gpus-per-node", {"SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"}},
       {"--gres", {"SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"}},
+      {"--gpus", {"SLURM_GPUS", "SLURM_JOB_GPUS"}},
+      {"-G", {"SLURM_GPUS", "SLURM_JOB_GPUS"}},
       {"--ntasks", {"SLURM_NTASKS", "SLURM_NPROCS"}},
       {"-n", {"SLURM_NTASKS", "SLURM_NPROCS"}}};
   for (std::size_t begin = 0; begin < text.size();) {
@@ -24,8 +26,10 @@ void set_slurm_variables(std::string_view text, Expander& words) {
     const std::size_t next = end + 1;
     constexpr std::string_view kMark = "#SBATCH";
     const std::size_t option = line.find_first_not_of(" \t", std::min(kMark.size(), line.size()));
-    if (line.starts_with(kMark) && option != std::string_view::npos) {
-      const std::string_view rest = line.substr(option);
+    // A line may have several options.
+    for (std::size_t at = line.starts_with(kMark) ? option : std::string_view::npos;
+         at < line.size() && line[at] == '-'; at = line.find_first_not_of(" \t", at)) {
+      const std::string_view rest = line.substr(at);
       const std::size_t name = std::min(rest.find_first_of(" =\t"), rest.size());
       std::size_t value = rest.find_first_not_of(" =\t", name);
       // --gres=gpu:h100:8
@@ -35,14 +39,33 @@ void set_slurm_variables(std::string_view text, Expander& words) {
         if (rest.substr(0, name) != setting.option || value == std::string_view::npos) continue;
         Text text_of;
         for (std::size_t i = value; i < rest.size() && rest[i] >= '0' && rest[i] <= '9'; ++i)
-          text_of.add(rest[i], begin + option + i);
+          text_of.add(rest[i], begin + at + i);
         if (text_of.chars.empty()) continue;
         for (const std::string_view variable : setting.variables)
           words.set(std::string(variable), {{text_of}});
       }
+      const std::size_t end_of = std::min(rest.find_first_of(" \t", value), rest.size());
+      at += value != std::string_view::npos && rest[value] == '-' ? value : end_of;
     }
     begin = next;
   }
+  // The GPUs of a node, if the lines state only those of the job.
+  const auto find = [&](const char* name) -> const Text* {
+    const auto found = words.variables().find(name);
+    return found == words.variables().end() ? nullptr : &found->second.items[0];
+  };
+  const auto number = [&](const char* name) -> i64 {
+    const Text* const digits = find(name);
+    return digits == nullptr || digits->chars.size() > 9 ? 0 : std::stoll(digits->chars);
+  };
+  const Text* const all = find("SLURM_GPUS");
+  const i64 gpus = number("SLURM_GPUS"), nodes = number("SLURM_NNODES");
+  if (all == nullptr || find("SLURM_GPUS_ON_NODE") != nullptr || nodes < 1 || gpus % nodes != 0)
+    return;
+  Text each;
+  for (const char c : std::to_string(gpus / nodes)) each.add(c, all->begin);
+  for (const char* const name : {"SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE"})
+    words.set(name, {{each}});
 }
 
 }  // namespace rankwright::importer::shell

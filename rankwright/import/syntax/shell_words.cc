@@ -46,6 +46,15 @@ struct Function {
   bool called = false;
 };
 
+/// A here-document whose text begins on the next line.
+struct Document {
+  std::string end;       // the line that ends it
+  bool quoted = false;   // variables are not expanded
+  bool data = false;     // not commands
+  bool read = false;     // by a command of an executed branch
+  std::string target{};  // the file that it is written to
+};
+
 /// Evaluates a script from top to bottom.
 class ShellEvaluator {
  public:
@@ -84,6 +93,9 @@ class ShellEvaluator {
   std::optional<Expander::Position> open(const ShellWord& file);
   bool run_script(const std::vector<ShellWord>& command);
   void source(const ShellWord& file);
+  void read_redirection();
+  void read_documents();
+  void write_substituted(const std::vector<ShellWord>& command);
   void run_at(const Expander::Position& there);
   void read_list_item();
   void read_separator();
@@ -118,7 +130,10 @@ class ShellEvaluator {
   bool in_test_ = false;    // between [[ and ]]
   bool condition_ = false;  // between if and then
   Truth last_ = Truth::yes;
-  std::string unknown_{};  // variable of the last condition of unknown value
+  std::vector<Document> documents_{};   // of the current line
+  std::vector<std::string> targets_{};  // files that the current command writes
+  bool redirected_ = false;             // the next word is one of them
+  std::string unknown_{};               // variable of the last condition of unknown value
   std::string decider_{};  // variable whose default decides the condition before a branch
   Join join_ = Join::none;
   std::size_t effects_ = 0;
@@ -282,8 +297,93 @@ void ShellEvaluator::read_list_item() {
   skipped_ = false;
 }
 
+/// Reads `<<EOF`, `<<-'EOF'`, or another redirection at the current offset. The file that one
+/// without a document names is read as the next word.
+void ShellEvaluator::read_redirection() {
+  constexpr std::size_t kLongest = 64, kMaxDocuments = 8;
+  const bool document = words_.starts("<<") && words_.peek(2) != '<';
+  if (!document) {
+    const bool writes = words_.peek() == '>' && words_.peek(1) != '&';
+    while (std::string_view("<>&|").find(words_.peek()) != std::string_view::npos && !words_.done())
+      words_.skip(1);
+    redirected_ = writes;
+    return;
+  }
+  words_.skip(words_.peek(2) == '-' ? 3 : 2);
+  words_.skip_blanks();
+  const char quote = words_.peek();
+  const bool quoted = quote == '\'' || quote == '"' || quote == '\\';
+  if (quoted) words_.skip(1);
+  std::string name;
+  while (shell::is_name(words_.peek()) && name.size() < kLongest) {
+    name += words_.peek();
+    words_.skip(1);
+  }
+  if (quoted && words_.peek() == quote) words_.skip(1);
+  if (!name.empty() && documents_.size() < kMaxDocuments)
+    documents_.push_back({.end = name, .quoted = quoted});
+}
+
+/// Returns whether a document is the text of a config or of another program, and not of commands.
+bool is_data(std::string_view body, const Document& document) {
+  constexpr std::string_view kKinds[] = {".json", ".yaml", ".yml", ".py", ".toml",
+                                         ".txt",  ".cfg",  ".ini", ".md", ".conf"};
+  const std::size_t first = body.find_first_not_of(" \t\r\n");
+  return document.data || (first != std::string_view::npos && body[first] == '{') ||
+         std::any_of(std::begin(kKinds), std::end(kKinds),
+                     [&](std::string_view kind) { return document.target.ends_with(kind); });
+}
+
+/// Reads the here-documents that begin after this line: a config that the script writes is kept,
+/// and commands are evaluated like those around them.
+void ShellEvaluator::read_documents() {
+  constexpr std::size_t kMaxWritten = 16;
+  for (const Document& document : std::exchange(documents_, {})) {
+    const std::string_view rest = words_.rest();
+    std::size_t size = 0, next = 0;
+    for (std::size_t line = 0; line < rest.size();) {
+      const std::size_t end = std::min(rest.find('\n', line), rest.size());
+      std::string_view text = rest.substr(line, end - line);
+      text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+      if (text.ends_with('\r')) text.remove_suffix(1);
+      if (text == document.end) {
+        size = line;
+        next = std::min(end + 1, rest.size());
+        break;
+      }
+      line = end + 1;
+      size = std::min(line, rest.size());
+    }
+    words_.charge(size);
+    if (next == 0 || !is_data(rest.substr(0, size), document)) return;
+    if (document.read && !document.target.empty() && script_.written.size() < kMaxWritten)
+      script_.written[document.target] =
+          document.quoted ? std::string(rest.substr(0, size)) : words_.expand_document(size);
+    const std::size_t read = rest.size() - words_.rest().size();
+    words_.skip(next - std::min(next, read));
+  }
+}
+
+/// Keeps what `envsubst < FILE > OTHER` writes.
+void ShellEvaluator::write_substituted(const std::vector<ShellWord>& command) {
+  constexpr std::size_t kMaxWritten = 16;
+  if (command.size() != 3 || targets_.size() != 1 || command[0].text != "envsubst" ||
+      !command[1].unknown.empty() || script_.written.size() >= kMaxWritten)
+    return;
+  const std::optional<Expander::Position> there = open(command[1]);
+  if (!there) return;
+  const Expander::Position here = words_.position();
+  words_.go_to(*there);
+  script_.written[targets_[0]] = words_.expand_document(there->text.size());
+  words_.go_to(here);
+}
+
 void ShellEvaluator::read_separator() {
   join_ = Join::none;
+  if (words_.peek() == '\n' && !documents_.empty()) {
+    words_.skip(1);
+    return read_documents();
+  }
   if (words_.starts("&&")) {
     join_ = Join::both;
     words_.skip(2);
@@ -535,12 +635,17 @@ bool has_settings(const std::vector<ShellWord>& words) {
          }) >= kFewest;
 }
 
+/// Returns whether a word names a YAML file, which may hold all settings of a command.
+bool names_config(const ShellWord& word) {
+  return word.text.ends_with(".yaml") || word.text.ends_with(".yml");
+}
+
 void ShellEvaluator::record(std::vector<ShellWord> words, bool assigned) {
   const bool settings = !assigned && has_settings(words);
   const bool flags = settings || std::any_of(words.begin(), words.end(), [](const ShellWord& word) {
                        // An override of a config is a setting too: a.b=value
                        const std::size_t dot = word.text.find('.');
-                       return word.text.starts_with("-") ||
+                       return word.text.starts_with("-") || names_config(word) ||
                               (dot != std::string::npos && dot < word.text.find('=') &&
                                word.text.find('=') != std::string::npos);
                      });
@@ -560,10 +665,8 @@ Truth ShellEvaluator::read_command() {
       words_.skip_line();
       break;
     }
-    if (c == '<' || c == '>') {  // redirections
-      while (std::string_view("<>&").find(words_.peek()) != std::string_view::npos &&
-             !words_.done())
-        words_.skip(1);
+    if (c == '<' || c == '>') {
+      read_redirection();
       continue;
     }
     if (words_.done() || ends_word(c)) break;
@@ -588,11 +691,23 @@ Truth ShellEvaluator::read_command() {
     grown.end();
     for (const Text& field : grown.fields) {
       tested.push_back(words_.finish_word(field));
+      if (std::exchange(redirected_, false) && tested.back().unknown.empty())
+        targets_.push_back(tested.back().text);
       for (ShellWord& one : words_.split_at_blanks(field)) recorded.push_back(std::move(one));
     }
   }
+  redirected_ = false;
+  const std::vector<std::string> targets = std::exchange(targets_, {});
   if (tested.empty()) return Truth::yes;
+  for (Document& document : documents_) {
+    document.read = document.read || active();
+    if (document.target.empty() && !targets.empty()) document.target = targets[0];
+    document.data = document.data || tested[0].text.find("python") != std::string::npos;
+  }
   if (active()) {
+    targets_ = targets;
+    write_substituted(tested);
+    targets_.clear();
     const bool known = tested[0].unknown.empty();
     if (known && tested.size() > 1 && is_one_of(tested[0].text, {"source", "."}))
       source(tested[1]);
@@ -626,36 +741,10 @@ Truth ShellEvaluator::read_command() {
   return truth == Truth::yes ? Truth::no : Truth::yes;
 }
 
-/// Returns the script with blanks in place of the JSON that here-documents contain
-/// (`cat <<EOT > ds.json`): it is not made of commands, and offsets do not change.
-std::string blank_json_documents(std::string_view text) {
-  std::string script(text);
-  std::size_t line = 0, body = 0;  // end of the current line, and what follows it
-  for (std::size_t at = script.find("<<"); at != std::string::npos;
-       at = script.find("<<", at + 2)) {
-    if (at >= line) {  // once per line, so that the time is linear
-      line = script.find('\n', at);
-      if (line == std::string::npos) break;
-      body = script.find_first_not_of(" \t\n", line);
-    }
-    if (body == std::string::npos || script[body] != '{') continue;
-    const std::size_t name = script.find_first_not_of("-'\" ", at + 2);
-    std::size_t end = name;
-    while (end < script.size() && shell::is_name(script[end])) ++end;
-    if (name == std::string::npos || end == name) continue;
-    const std::size_t close = script.find("\n" + script.substr(name, end - name), line);
-    for (std::size_t i = body; i < std::min(close, script.size()); ++i)
-      if (script[i] != '\n') script[i] = ' ';
-    body = std::string::npos;
-  }
-  return script;
-}
-
 }  // namespace
 
 ShellScript read_shell(std::string_view text, const ShellInput& input) {
-  const std::string script = blank_json_documents(text);
-  return ShellEvaluator(script, input).evaluate();
+  return ShellEvaluator(text, input).evaluate();
 }
 
 }  // namespace rankwright::importer

@@ -41,6 +41,7 @@ struct ShellScript {
   std::set<std::string> used{};        // variables of the input that the script used
   std::map<std::string, std::string> defaults{};  // of unset variables, where the script has them
   std::vector<std::string> sources{};             // files that it sources and that cannot be read
+  std::map<std::string, std::string> written{};   // texts of the configs that it writes, by name
   bool cut = false;  // the script exceeds the budget and was read in part
 };
 

@@ -8,6 +8,8 @@ namespace shell_words_test {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
 
 std::string join(const std::vector<ShellWord>& words) {
   std::string text;
@@ -264,6 +266,54 @@ TEST(ShellWords, BranchThatADefaultDecides_NamesItsVariable) {
   EXPECT_EQ(words[8].default_of, "");
   EXPECT_THAT(script.guesses, IsEmpty());
   EXPECT_EQ(script.defaults.at("SIZE"), "7B");
+}
+
+TEST(ShellWords, ProgramsInHereDocuments_AreNotCommands) {
+  const ShellScript script = read_shell(
+      "B=4\npython - <<EOF\nfor x in rows:\n  if not x:\n    continue\nprint(len(x) # ')\nEOF\n"
+      "run --batch $B\n");
+  EXPECT_EQ(join(script.commands.back().words), "run --batch 4");
+  EXPECT_THAT(script.guesses, IsEmpty());
+}
+
+TEST(ShellWords, ConfigsThatAScriptWrites_AreKept) {
+  const ShellScript script = read_shell(
+      "N=2\ncat <<EOT > conf/ds.json\n{\"stage\": $N, \"batch\": \"$B\"}\nEOT\n"
+      "cat > a.yaml << 'EOF'\nn: $N\nEOF\n"
+      "if [ $N = 3 ]; then\n cat <<E > b.yaml\nn: 1\nE\nfi\nrun --n $N\n");
+  EXPECT_THAT(script.written,
+              UnorderedElementsAre(Pair("conf/ds.json", "{\"stage\": 2, \"batch\": \"$B\"}\n"),
+                                   Pair("a.yaml", "n: $N\n")));
+  EXPECT_EQ(join(script.commands.back().words), "run --n 2");
+}
+
+TEST(ShellWords, ScriptsInHereDocuments_AreCommands) {
+  EXPECT_EQ(last_command("T=2\nsbatch <<EOF\n#!/bin/bash\nrun --tp $T\nEOF\n"), "run --tp 2");
+}
+
+TEST(ShellWords, TemplatesFilledWithTheEnvironment_AreKept) {
+  const ShellInput input{.file = "run.sh",
+                         .files = [](const std::string& path) -> Result<std::string> {
+                           if (path != "t.yaml") return refuse_file(path);
+                           return "batch: $B\nlength: ${L}\n";
+                         }};
+  const ShellScript script = read_shell("export B=4\nenvsubst < t.yaml > out.yaml\n", input);
+  EXPECT_THAT(script.written, UnorderedElementsAre(Pair("out.yaml", "batch: 4\nlength: ${L}\n")));
+}
+
+TEST(ShellWords, FoldersThatCommandsPrint_AreThoseOfTheScript) {
+  EXPECT_EQ(value_of("H=$(python3 -c 'import os; print(os.getcwd())')\n", "H"), ".");
+  EXPECT_EQ(value_of("S=$(realpath $0)\nD=$(dirname $S)\n", "D"), ".");
+}
+
+TEST(ShellWords, SlurmOptionsOfOneLine_AreAllRead) {
+  EXPECT_EQ(last_command("#SBATCH --partition a --exclusive --nodes 31\nrun --n $SLURM_NNODES\n"),
+            "run --n 31");
+}
+
+TEST(ShellWords, GpusOfASlurmJob_AreSpreadOverItsNodes) {
+  EXPECT_EQ(last_command("#SBATCH --nodes 128\n#SBATCH --gpus 512\nrun --n $SLURM_GPUS_ON_NODE\n"),
+            "run --n 4");
 }
 
 }  // namespace shell_words_test

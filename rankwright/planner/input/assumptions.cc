@@ -202,6 +202,7 @@ void raise_assumed_world(PlanInput& input) {
   const plan::TrainingConfig& config = *input.config;
   importer::Draft& stated = input.file.draft;
   if (!is_open(input, "world_size") || !stated.world) return;
+  if (stated.world == input.file.usual_world) return;  // the script's own default
   if (config.reference_model || !find_violations(config).empty() || !does_not_fit(config)) return;
   importer::Draft draft = stated;
   // Twice and three times each power of two: clusters are bought in such sizes.
