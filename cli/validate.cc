@@ -72,7 +72,7 @@ int validate(Args args, const Io& io) {
       .add("file", flags.files,
            "measured runs (.csv, columns of tests/data/validation/runs.csv) or collectives "
            "(columns of collectives.csv or alltoall.csv); with runs also pairs of them "
-           "(moe_effects.csv)")
+           "(moe_effects.csv, memory_effects.csv)")
       .type_name("FILE")
       .required();
   options.add_switch("--leave-one-family-out", flags.leave_out,

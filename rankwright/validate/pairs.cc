@@ -63,13 +63,15 @@ PairErrors compute_pair_errors(std::vector<std::vector<double>> groups) {
 }
 
 bool Effect::right_sign() const {
-  const auto sign = [](double ratio) { return ratio > kNoise ? 1 : ratio * kNoise < 1 ? -1 : 0; };
+  const auto sign = [&](double ratio) {
+    return ratio > noise() ? 1 : ratio * noise() < 1 ? -1 : 0;
+  };
   return sign(measured) == sign(predicted);
 }
 
 bool Effect::right_size() const {
   const double m = std::log(measured), p = std::log(predicted);
-  if (std::abs(m - p) <= std::log(kNoise)) return true;
+  if (std::abs(m - p) <= std::log(noise())) return true;
   return m * p > 0 && std::abs(p) <= kFactor * std::abs(m) && std::abs(m) <= kFactor * std::abs(p);
 }
 
@@ -86,10 +88,20 @@ Result<std::vector<EffectPair>> read_effects(const Csv& table, std::string_view 
                    .hint = "see tests/data/validation/moe_effects.csv for the columns",
                    .where = {.file = std::string(file)}});
   std::vector<EffectPair> pairs;
-  for (const Csv::Row& row : table.rows)
+  for (const Csv::Row& row : table.rows) {
+    const std::string_view figure = table.cell(row, "figure");
+    if (figure != "" && figure != "speed" && figure != "memory")
+      return fail({.code = "RW0917",
+                   .message = "unknown figure of an effect",
+                   .detail = fmt::format("figure '{}' of {}: not speed or memory", figure,
+                                         table.cell(row, "base")),
+                   .hint = "write speed or memory, or leave the cell empty for speed",
+                   .where = {.file = std::string(file)}});
     pairs.push_back({.kind = std::string(table.cell(row, "effect")),
                      .base = std::string(table.cell(row, "base")),
-                     .changed = std::string(table.cell(row, "changed"))});
+                     .changed = std::string(table.cell(row, "changed")),
+                     .figure = figure == "memory" ? Figure::memory : Figure::speed});
+  }
   return pairs;
 }
 

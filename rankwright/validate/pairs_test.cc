@@ -112,6 +112,14 @@ TEST(Effect, HasTheRightSizeWithinAFactorOfTwo) {
   EXPECT_TRUE(effect(1.0, 1.01).right_size());   // they differ by noise
 }
 
+TEST(Effect, OnMemoryIsNoiseWithinOnePercent) {
+  Effect one{.figure = Figure::memory, .measured = 0.98, .predicted = 0.985};
+  EXPECT_TRUE(one.right_sign());  // on speed, both would be noise
+  one.predicted = 0.995;
+  EXPECT_FALSE(one.right_sign());
+  EXPECT_FALSE(one.right_size());  // ln 0.98 = -0.0202 is four times ln 0.995
+}
+
 TEST(Effects, ReadTheColumns) {
   const Csv table = *parse_csv("effect,base,changed,source\ngraphs,a,b,somewhere\n", "e.csv");
   EXPECT_TRUE(holds_effects(table));
@@ -120,6 +128,14 @@ TEST(Effects, ReadTheColumns) {
   EXPECT_EQ(pairs->front().changed, "b");
   const Csv lacks = *parse_csv("effect,changed,source\ngraphs,b,somewhere\n", "e.csv");
   EXPECT_EQ(read_effects(lacks, "e.csv").error().code, "RW0917");
+  const Csv figures = *parse_csv(
+      "effect,figure,base,changed,source\ngraphs,memory,a,b,x\ngraphs,,a,b,x\n", "e.csv");
+  const auto two = read_effects(figures, "e.csv");
+  ASSERT_TRUE(two);
+  EXPECT_EQ((*two)[0].figure, Figure::memory);
+  EXPECT_EQ((*two)[1].figure, Figure::speed);
+  const Csv other = *parse_csv("effect,figure,base,changed,source\ngraphs,cost,a,b,x\n", "e.csv");
+  EXPECT_EQ(read_effects(other, "e.csv").error().code, "RW0917");
 }
 
 }  // namespace pairs_test

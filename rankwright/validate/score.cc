@@ -251,7 +251,7 @@ void add_memory(Score& score, const std::vector<ScoredRun>& rows) {
   std::vector<Error> all, allocated, reserved, dense, sparse, eight_bits;
   std::map<std::string, std::vector<Error>> families;
   for (const ScoredRun& row : rows) {
-    if (row.memory.value <= 0 || row.run->measured_memory.value <= 0) continue;
+    if (!row.weighed()) continue;
     const Error error{row.run->id, row.memory_error()};
     all.push_back(error);
     (row.run->memory_figure == MemoryFigure::allocated ? allocated : reserved).push_back(error);
@@ -342,20 +342,25 @@ Score compute_score(const std::vector<ScoredRun>& rows) {
 std::vector<Effect> score_effects(const std::vector<EffectPair>& pairs,
                                   const std::vector<ScoredRun>& rows) {
   std::map<std::string_view, const ScoredRun*> by_id;
-  for (const ScoredRun& row : rows)
-    if (row.timed()) by_id.emplace(row.run->id, &row);
+  for (const ScoredRun& row : rows) by_id.emplace(row.run->id, &row);
   std::vector<Effect> effects;
   for (const EffectPair& pair : pairs) {
     const auto base = by_id.find(pair.base), changed = by_id.find(pair.changed);
     if (base == by_id.end() || changed == by_id.end()) continue;
     const ScoredRun &before = *base->second, &after = *changed->second;
-    effects.push_back(
-        {.kind = pair.kind,
-         .base = pair.base,
-         .changed = pair.changed,
-         .measured =
-             device_time(before, before.run->measured) / device_time(after, after.run->measured),
-         .predicted = device_time(before, before.step) / device_time(after, after.step)});
+    Effect effect{
+        .kind = pair.kind, .base = pair.base, .changed = pair.changed, .figure = pair.figure};
+    if (pair.figure == Figure::memory) {
+      if (!before.weighed() || !after.weighed()) continue;
+      effect.measured = after.run->measured_memory / before.run->measured_memory;
+      effect.predicted = after.memory / before.memory;
+    } else {
+      if (!before.timed() || !after.timed()) continue;
+      effect.measured =
+          device_time(before, before.run->measured) / device_time(after, after.run->measured);
+      effect.predicted = device_time(before, before.step) / device_time(after, after.step);
+    }
+    effects.push_back(std::move(effect));
   }
   return effects;
 }

@@ -27,6 +27,7 @@ struct ScoredRun {
   bool calibrates = false;           // --calibrate-one: used for calibration and not scored
 
   bool timed() const { return run->measured.value > 0; }
+  bool weighed() const { return memory.value > 0 && run->measured_memory.value > 0; }
   double error() const { return step / run->measured - 1; }
   double memory_error() const { return memory / run->measured_memory - 1; }
 };
@@ -127,7 +128,7 @@ void calibrate_one(std::vector<ScoredRun>& rows);
 /// Scores the rows that have a measurement and are not used for calibration.
 Score compute_score(const std::vector<ScoredRun>& rows);
 
-/// Scores the pairs of which both runs have a step time and a prediction.
+/// Scores the pairs of which both runs have the measured figure and a prediction of it.
 std::vector<Effect> score_effects(const std::vector<EffectPair>& pairs,
                                   const std::vector<ScoredRun>& rows);
 

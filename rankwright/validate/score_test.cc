@@ -243,5 +243,22 @@ TEST(Effects, AreOfDeviceTimePerToken) {
   EXPECT_DOUBLE_EQ(scored[0].predicted, 1);
 }
 
+TEST(Effects, OnMemoryAreOfPeaks) {
+  rankwright::validate::Run one, two, none;
+  one.id = "base", two.id = "more", none.id = "unmeasured";
+  one.measured_memory = Bytes{40}, two.measured_memory = Bytes{30};
+  const std::vector<ScoredRun> rows{{.run = &one, .memory = Bytes{50}},
+                                    {.run = &two, .memory = Bytes{40}},
+                                    {.run = &none, .memory = Bytes{40}}};
+  const std::vector<Effect> scored =
+      score_effects({{"precision", "base", "more", Figure::memory},
+                     {"precision", "base", "unmeasured", Figure::memory},
+                     {"precision", "base", "more"}},  // without step times
+                    rows);
+  ASSERT_EQ(scored.size(), 1U);
+  EXPECT_DOUBLE_EQ(scored[0].measured, 0.75);
+  EXPECT_DOUBLE_EQ(scored[0].predicted, 0.8);
+}
+
 }  // namespace score_test
 }  // namespace rankwright::validate

@@ -118,6 +118,7 @@ ordered_json make_effects_json(const std::vector<validate::Effect>& effects) {
   ordered_json json = ordered_json::array();
   for (const validate::Effect& one : effects)
     json.push_back({{"effect", one.kind},
+                    {"figure", one.figure == validate::Figure::memory ? "memory" : "speed"},
                     {"base", one.base},
                     {"changed", one.changed},
                     {"measured", one.measured},

@@ -167,21 +167,34 @@ std::string write_slowdowns(const validate::Score& s, const Paint& paint) {
   return "\n" + table.text(paint) + "\n" + wrap_text(sum, kProseWidth, "");
 }
 
-/// Writes the effects of settings, and how many are right; with `all` each of them.
-std::string write_effects(const validate::Score& s, bool all, const Paint& paint) {
-  if (s.effects.empty()) return {};
+/// Writes the effects of settings on one figure, and how many are right; with `all` each of them.
+std::string write_effects(const validate::Score& s, validate::Figure figure, bool all,
+                          const Paint& paint) {
   struct Sum {
     i64 pairs = 0, signs = 0, sizes = 0;
   };
   std::map<std::string, Sum> kinds;
   Sum total;
-  for (const validate::Effect& one : s.effects)
+  Table each{{{"effect"}, {"from"}, {"to"}, {"measured", kRight}, {"predicted", kRight}}};
+  const bool memory = figure == validate::Figure::memory;
+  const auto ratio = [&](double value) {  // peaks differ by less than steps
+    return memory ? fmt::format("{:.3f}x", value) : fmt::format("{:.2f}x", value);
+  };
+  for (const validate::Effect& one : s.effects) {
+    if (one.figure != figure) continue;
     for (Sum* sum : {&kinds[one.kind], &total}) {
       ++sum->pairs;
       sum->signs += one.right_sign() ? 1 : 0;
       sum->sizes += one.right_size() ? 1 : 0;
     }
-  Table table{{{"effect of"}, {"pairs", kRight}, {"right sign", kRight}, {"within 2x", kRight}}};
+    each.rows.push_back({make_excerpt(one.kind, 17), make_excerpt(one.base, 36),
+                         make_excerpt(one.changed, 36), ratio(one.measured), ratio(one.predicted)});
+  }
+  if (total.pairs == 0) return {};
+  Table table{{{memory ? "effect on memory of" : "effect of"},
+               {"pairs", kRight},
+               {"right sign", kRight},
+               {"within 2x", kRight}}};
   const auto share = [](i64 part, i64 of) {
     return format_exact_percent(double(part) / double(of));
   };
@@ -191,14 +204,8 @@ std::string write_effects(const validate::Score& s, bool all, const Paint& paint
   };
   for (const auto& [kind, sum] : kinds) add(make_excerpt(kind, 20), sum);
   add("all", total);
-  std::string out = "\n" + table.text(paint);
-  if (!all) return out;
-  Table each{{{"effect"}, {"from"}, {"to"}, {"measured", kRight}, {"predicted", kRight}}};
-  for (const validate::Effect& one : s.effects)
-    each.rows.push_back({make_excerpt(one.kind, 14), make_excerpt(one.base, 36),
-                         make_excerpt(one.changed, 36), fmt::format("{:.2f}x", one.measured),
-                         fmt::format("{:.2f}x", one.predicted)});
-  return out + "\n" + each.text(paint);
+  const std::string out = "\n" + table.text(paint);
+  return all ? out + "\n" + each.text(paint) : out;
 }
 
 std::string write_families(const validate::Score& s, const Paint& paint) {
@@ -333,11 +340,12 @@ std::string write_rows(const validate::Validation& v, const Paint& paint) {
 std::string render_validation_text(const validate::Validation& v,
                                    const planner::ValidationSource& source, bool all,
                                    const Paint& paint) {
-  std::string out = write_heading(v, source) + "\n" + write_totals(v, paint) +
-                    write_slowdowns(v.score, paint) + write_effects(v.score, all, paint) +
-                    write_families(v.score, paint) + write_mechanisms(v.score, paint) +
-                    write_sweeps(v.score, all, paint) + write_constants(v, paint) +
-                    write_excluded(source);
+  std::string out =
+      write_heading(v, source) + "\n" + write_totals(v, paint) + write_slowdowns(v.score, paint) +
+      write_effects(v.score, validate::Figure::speed, all, paint) +
+      write_effects(v.score, validate::Figure::memory, all, paint) +
+      write_families(v.score, paint) + write_mechanisms(v.score, paint) +
+      write_sweeps(v.score, all, paint) + write_constants(v, paint) + write_excluded(source);
   if (all) out += write_rows(v, paint);
   return out;
 }
