@@ -517,10 +517,8 @@ Seconds min_time_per_extra_chunk(const plan::TrainingConfig& config,
 }
 
 Seconds min_time_with_data(const Overheads& overheads, Seconds pipeline, const MinDataTime& data) {
-  const auto [untuned, jitter] = overheads;
-  const auto step = [&, untuned, jitter](Seconds end) {
-    return (1 + jitter) * (untuned * end + data.exposed(end));
-  };
+  const double untuned = overheads.untuned, jitter = overheads.jitter;
+  const auto step = [&](Seconds end) { return (1 + jitter) * (untuned * end + data.exposed(end)); };
   const Seconds end = pipeline / (untuned * (1 + jitter));
   // A longer pipeline may hide more than it adds, until it has hidden all.
   Seconds min = step(end);
