@@ -299,7 +299,10 @@ const std::optional<EvaluatedPlan>& Ranking::find_fastest_safe(
 std::optional<EvaluatedPlan> Ranking::find_fastest_usual() const {
   Problem other = problem_;
   other.limits.order = mesh::kDefaultOrder;
-  return find_fastest_plan(other, calibration_, options_);
+  SearchOptions options = options_;
+  options.known =
+      find_similar_time(other, find_family(answer_.best->config.plan), calibration_, options_);
+  return find_fastest_plan(other, calibration_, options);
 }
 
 Answer Ranking::run() {
@@ -334,6 +337,7 @@ std::optional<EvaluatedPlan> find_fastest_plan(const Problem& problem,
                                     {.threads = options.threads,
                                      .leanest = false,
                                      .split_cache = options.split_cache,
+                                     .known = options.known,
                                      .stop = options.stop});
   if (!found.complete || !found.space.best) return std::nullopt;
   return evaluate_plan(problem, found.space.best->plan, calibration);

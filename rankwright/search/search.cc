@@ -45,14 +45,20 @@ std::optional<Candidate> probe(const SearchContext& context, std::span<const Nod
         narrow_to(context.problem, pipeline::Schedule::zb_v, {2, 2})}) {
     SearchContext plain = make_context(small, context.calibration, {});
     plain.stop = context.stop;
-    std::vector<std::optional<Candidate>> each(some.size());
-    Incumbent incumbent{.best = {}, .leanest = Bytes{}};  // only plans that fit matter
-    if (best) incumbent.best = best->time;
-    tbb::parallel_for(std::size_t{0}, some.size(), [&](std::size_t k) {
-      each[k] = explore(plain, some[k].node, incumbent, split_cache, some[k].fitting).best;
-    });
-    for (const std::optional<Candidate>& one : each)
-      if (one && (!best || faster(*one, *best))) best = one;
+    // The first nodes give the others an incumbent.
+    for (std::size_t first = 0; first < some.size();) {
+      const std::size_t last = best ? some.size() : std::min(first + kFirstRound, some.size());
+      std::vector<std::optional<Candidate>> each(last - first);
+      Incumbent incumbent{.best = {}, .leanest = Bytes{}};  // only plans that fit matter
+      if (best) incumbent.best = best->time;
+      tbb::parallel_for(first, last, [&](std::size_t k) {
+        each[k - first] =
+            explore(plain, some[k].node, incumbent, split_cache, some[k].fitting).best;
+      });
+      for (const std::optional<Candidate>& one : each)
+        if (one && (!best || faster(*one, *best))) best = one;
+      first = last;
+    }
   }
   return best;
 }
@@ -176,8 +182,9 @@ SearchResult BestFirstSearch::run() {
   find_node_bounds();
   std::stable_sort(left_.begin(), left_.end(),
                    [](const NodeBound& a, const NodeBound& b) { return a.priority < b.priority; });
-  if (context_.bounds) probed_ = probe(context_, left_, *split_cache_);
+  if (context_.bounds && !options_.known) probed_ = probe(context_, left_, *split_cache_);
   if (probed_) best_ = probed_->time;
+  if (context_.bounds && options_.known) best_ = options_.known;
   for (std::size_t size = kFirstRound;; size = std::min(2 * size, kLastRound)) {
     if (!report_progress()) {
       end_early();
@@ -210,6 +217,27 @@ SearchResult search(const Problem& problem, const cluster::Calibration& calibrat
   SearchResult found;
   run_on_threads(options.threads, [&] { found = BestFirstSearch(context, options).run(); });
   return found;
+}
+
+std::optional<Seconds> find_similar_time(Problem problem, const Family& family,
+                                         const cluster::Calibration& calibration,
+                                         const SearchOptions& options) {
+  Limits& limits = problem.limits;
+  const auto keep = [](Range& range, i64 degree) {
+    if (range.has(degree)) range = {degree, degree};
+  };
+  keep(limits.tp, family.tp);
+  keep(limits.cp, family.cp);
+  keep(limits.pp, family.pp);
+  keep(limits.ep, family.ep);
+  keep(limits.etp, family.etp);
+  const SearchResult found = search(problem, calibration,
+                                    {.threads = options.threads,
+                                     .leanest = false,
+                                     .split_cache = options.split_cache,
+                                     .stop = options.stop});
+  if (!found.space.best) return std::nullopt;
+  return found.space.best->time;
 }
 
 }  // namespace rankwright::search

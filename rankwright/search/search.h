@@ -25,6 +25,9 @@ struct SearchOptions {
   bool leanest = true;
   /// Stage splits of earlier searches for the same model. Null: the search makes its own cache.
   std::shared_ptr<StageSplitCache> split_cache{};
+  /// The step time of a plan of the problem that fits, as the search estimates it. Saves looking
+  /// for one first.
+  std::optional<Seconds> known{};
   /// Called between rounds. Returns false to end the search.
   std::function<bool(const SearchProgress&)> go_on{};
   /// Called by all threads many times per second. Returns true to end the search, and then must
@@ -42,5 +45,11 @@ struct SearchResult {
 /// Searches the whole space of a problem.
 SearchResult search(const Problem& problem, const cluster::Calibration& calibration,
                     const SearchOptions& options = {});
+
+/// Returns the step time of the fastest plan with the degrees of `family`, except those that the
+/// limits exclude; nullopt if none fits. It is found at once, and may be SearchOptions::known.
+std::optional<Seconds> find_similar_time(Problem problem, const Family& family,
+                                         const cluster::Calibration& calibration,
+                                         const SearchOptions& options);
 
 }  // namespace rankwright::search

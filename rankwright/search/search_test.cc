@@ -280,5 +280,37 @@ TEST(Search, DoesNotDependOnTheNumberOfThreads) {
   EXPECT_GT(found, 20);
 }
 
+TEST(Search, KnownTime_DoesNotChangeTheAnswer) {
+  int known = 0;
+  for (std::uint64_t seed = 960; seed < 1020; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Dice dice(seed);
+    Problem one = problems::random_problem(dice);
+    for (int k = 0; k < 4; ++k) problems::narrow(one.limits, dice);
+    one.capacity = Bytes{double(dice.number({4, 20, 80})) * 1e9};
+    const cluster::Calibration& constants = catalog::get_calibration();
+    SearchOptions options{.windows = {.near = 0.05, .family = 0.2}};
+    const SearchResult plain = search(one, constants, options);
+    Family family{.tp = dice.number({1, 2}), .pp = dice.number({1, 2})};
+    if (!plain.space.families.empty() && dice.coin())
+      family = find_family(plain.space.families.back().plan);
+    options.known = find_similar_time(one, family, constants, options);
+    if (!options.known) continue;
+    ++known;
+    ASSERT_TRUE(plain.space.best);
+    EXPECT_GE(*options.known, plain.space.best->time);
+    const SearchResult bounded = search(one, constants, options);
+    expect_identical(plain.space.best, bounded.space.best);
+    expect_identical(plain.space.near, bounded.space.near);
+    expect_identical(plain.space.families, bounded.space.families);
+    expect_identical(plain.space.front, bounded.space.front);
+    // The best time itself bounds the search, too.
+    options.known = plain.space.best->time;
+    expect_identical(plain.space.near, search(one, constants, options).space.near);
+    if (testing::Test::HasFailure()) return;
+  }
+  EXPECT_GT(known, 20);
+}
+
 }  // namespace search_test
 }  // namespace rankwright::search

@@ -118,9 +118,12 @@ std::vector<Neighbor> NeighborFinder::evaluate_fastest(
 /// Adds the fastest plan of a narrower problem, or the leanest if none fits. Returns false if there
 /// is neither.
 bool NeighborFinder::search_anew(Kind kind, i64 degree, const Problem& narrower) {
-  const SearchResult found = search(
-      narrower, calibration_,
-      {.threads = options_.threads, .split_cache = options_.split_cache, .stop = options_.stop});
+  const SearchResult found =
+      search(narrower, calibration_,
+             {.threads = options_.threads,
+              .split_cache = options_.split_cache,
+              .known = find_similar_time(narrower, find_family(plan_), calibration_, options_),
+              .stop = options_.stop});
   const std::optional<Candidate>& one = found.space.best ? found.space.best : found.space.leanest;
   if (one) add_searched(evaluate(kind, one->plan), degree);
   return one.has_value();
