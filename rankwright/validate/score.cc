@@ -234,6 +234,29 @@ void add_others(Score& score, const std::vector<const ScoredRun*>& rows) {
   score.baseline = compare("constant MFU", [](const ScoredRun& row) { return row.baseline; });
 }
 
+/// Adds the errors that are left of the MoE rows if each group that one row calibrates had its
+/// predictions divided by the median of its own predicted / measured (V16).
+void add_medians_removed(Score& score, const std::vector<const ScoredRun*>& rows) {
+  std::map<Key, std::vector<double>> logs;
+  for (const ScoredRun* row : rows)
+    if (row->run->sparse) logs[calibration_key(*row->run)].push_back(std::log1p(row->error()));
+  std::map<Key, double> medians;
+  for (auto& [key, values] : logs) {
+    std::sort(values.begin(), values.end());
+    const std::size_t half = values.size() / 2;
+    medians[key] = values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+  }
+  std::vector<Error> left, ours;
+  for (const ScoredRun* row : rows) {
+    if (!row->run->sparse) continue;
+    const double rest = std::log1p(row->error()) - medians[calibration_key(*row->run)];
+    left.push_back({row->run->id, std::expm1(rest)});
+    ours.push_back({row->run->id, row->error()});
+  }
+  score.medians_removed = {compute_error_stats("MoE without medians", left),
+                           compute_error_stats("here", ours)};
+}
+
 /// Adds the rank correlation for each model of vTrain's multi-node rows, and the mean over models.
 void add_models(Score& score, const std::vector<const ScoredRun*>& rows) {
   std::map<std::string, std::vector<const ScoredRun*>> models;
@@ -332,6 +355,7 @@ Score compute_score(const std::vector<ScoredRun>& rows) {
   add_mechanisms(score, timed);
   add_pairs(score, timed);
   add_others(score, timed);
+  if (std::ranges::any_of(rows, &ScoredRun::calibrates)) add_medians_removed(score, timed);
   add_sweeps(score, timed);
   add_models(score, timed);
   add_memory(score, rows);

@@ -82,6 +82,9 @@ struct Score {
   PairErrors dense_pairs{}, sparse_pairs{};  // same family, model, GPU, world size and sequence
   PredictorComparison calculon{};
   PredictorComparison baseline{};  // a constant MFU per device and precision, from the other rows
+  /// --calibrate-one: MoE rows without the median error of their group (V16), which no factor for
+  /// the whole group improves much.
+  PredictorComparison medians_removed{};
   ErrorStats memory_dense{}, memory_sparse{};
   ErrorStats memory_eight_bits{};                // rows with matmuls in 8 bits
   ErrorStats memory{}, allocated{}, reserved{};  // a driver's figure counts as reserved

@@ -219,6 +219,25 @@ TEST(LeaveOneFamilyOut, LeavesOutAPublicationUnderEveryFamily) {
   EXPECT_EQ(validate(cases, also, held_out, no_progress).at_priors.size(), 1u);
 }
 
+TEST(CalibrateOne, ShowsWhatMediansLeave) {
+  // Three rows of a group, predicted / measured 1.2, 1.2 and 1.5: without the median 1.2, the last
+  // is off by 1.5 / 1.2 - 1 = 25 %, so the mean is 25 / 3 %.
+  rankwright::validate::Run runs[3];
+  std::vector<ScoredRun> rows;
+  for (rankwright::validate::Run& one : runs) {
+    one.sparse = true;
+    one.measured = Seconds{10};
+    rows.push_back({.run = &one, .config = &one.config, .step = Seconds{12}});
+  }
+  rows[2].step = Seconds{15};
+  EXPECT_EQ(compute_score(rows).medians_removed.theirs.rows, 0);  // nothing was calibrated
+  rankwright::validate::Run first;
+  rows.push_back({.run = &first, .config = &first.config, .calibrates = true});
+  const Score score = compute_score(rows);
+  EXPECT_NEAR(score.medians_removed.theirs.mean_absolute, 0.25 / 3, 1e-12);
+  EXPECT_NEAR(score.medians_removed.ours.mean_absolute, (0.2 + 0.2 + 0.5) / 3, 1e-12);
+}
+
 TEST(Calculon, HasErrorsForPublishedRunIds) {
   EXPECT_NEAR(*find_calculon_error("korth22_175B_full"), -0.0056, 1e-12);  // the value of its row
   EXPECT_FALSE(find_calculon_error("no such row"));

@@ -47,6 +47,8 @@ ordered_json make_step_json(const validate::Score& s) {
   }
   json["calculon"] = make_beside_json(s.calculon);
   json["baseline"] = make_beside_json(s.baseline);
+  if (s.medians_removed.ours.rows > 0)
+    json["medians_removed"] = make_beside_json(s.medians_removed);
   return json;
 }
 

@@ -107,7 +107,7 @@ std::string write_totals(const validate::Validation& v, const Paint& paint) {
                 {"bias", kRight},
                 {"here", kRight},
                 {"bias", kRight}}};
-  for (const validate::PredictorComparison* other : {&s.calculon, &s.baseline})
+  for (const validate::PredictorComparison* other : {&s.calculon, &s.baseline, &s.medians_removed})
     if (other->theirs.rows > 0)
       beside.rows.push_back({other->theirs.name, count(other->theirs.rows),
                              format_exact_percent(other->theirs.mean_absolute),
