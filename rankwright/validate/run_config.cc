@@ -142,6 +142,18 @@ i64 find_number_after(std::string_view text, std::string_view word, i64 otherwis
   return value >= min && value <= kMax ? value : otherwise;
 }
 
+/// Returns the value of `key=value` in the notes of a row; empty if it is not there.
+std::string_view find_note(std::string_view notes, std::string_view key) {
+  for (std::size_t at = notes.find(key); at != std::string_view::npos;
+       at = notes.find(key, at + 1)) {
+    const std::size_t value = at + key.size();
+    const bool starts = at == 0 || notes[at - 1] == ' ' || notes[at - 1] == ';';
+    if (!starts || value >= notes.size() || notes[value] != '=') continue;
+    return notes.substr(value + 1, notes.find(';', value) - value - 1);
+  }
+  return {};
+}
+
 model::Attention read_attention(const RunRow& row, i64 hidden) {
   model::Attention a;
   a.heads = row.whole_or("heads", 1);
@@ -182,12 +194,12 @@ model::Model read_model(const RunRow& row) {
     sparse.ffn.active = std::clamp<i64>(row.whole_or("topk", 1), 1, sparse.ffn.experts);
     sparse.ffn.expert_width = std::max<i64>(1, row.whole_or("moe_ffn", dense.ffn.width));
     sparse.ffn.shared_width = row.whole_or("shared_ffn", 0);
-    // Facts of architectures that have no column.
-    if (model.name.starts_with("qwen3") || model.name.starts_with("hy3"))
-      dense.attention.qk_norm = sparse.attention.qk_norm = true;
-    if (model.name.starts_with("gpt-oss")) sparse.ffn.bias = true;
-    if (model.name.starts_with("deepseek-v3") || model.name.starts_with("DeepSeek-V3"))
-      sparse.ffn.groups = 8, sparse.ffn.active_groups = 4;
+    const std::string_view notes = row.text("notes");
+    dense.attention.qk_norm = sparse.attention.qk_norm = find_note(notes, "qk_norm") == "1";
+    sparse.ffn.bias = find_note(notes, "expert_bias") == "1";
+    const std::string_view limit = find_note(notes, "group_limit");
+    sparse.ffn.groups = find_number_after(limit, "", 0);
+    sparse.ffn.active_groups = find_number_after(limit, "/", 0);
     const i64 first = std::min(row.whole_or("n_dense_layers", 0), layers - 1);
     if (first > 0) model.runs.push_back({first, dense});
     model.runs.push_back({layers - first, sparse});
@@ -355,18 +367,6 @@ int find_release(const RunRow& row) {
   return 0;
 }
 
-/// Returns the value of `key=value` in the notes of a row; empty if it is not there.
-std::string_view find_note(std::string_view notes, std::string_view key) {
-  for (std::size_t at = notes.find(key); at != std::string_view::npos;
-       at = notes.find(key, at + 1)) {
-    const std::size_t value = at + key.size();
-    const bool starts = at == 0 || notes[at - 1] == ' ' || notes[at - 1] == ';';
-    if (!starts || value >= notes.size() || notes[value] != '=') continue;
-    return notes.substr(value + 1, notes.find(';', value) - value - 1);
-  }
-  return {};
-}
-
 /// Returns the dispatcher that a note names; `otherwise` if it names none.
 plan::Dispatcher read_dispatcher(std::string_view text, plan::Dispatcher otherwise) {
   if (text.starts_with("hybridep")) return plan::Dispatcher::hybridep;
@@ -412,14 +412,6 @@ void read_layout(std::string_view notes, plan::TrainingConfig& config) {
   if (i64(stages->size()) == config.plan.pp * config.plan.virtual_stages &&
       count_layers(*stages) == config.model.layers() && mtp == config.model.mtp_layers)
     config.plan.stages = *stages;
-}
-
-/// Returns whether Adam's moments have 16 bits: if a row says so, and in Megatron-Bridge's recipes
-/// of DeepSeek-V3 and Moonlight (use_precision_aware_optimizer with exp_avg_dtype bf16).
-bool has_short_moments(const RunRow& row, std::string_view model) {
-  if (row.text("notes").find("bf16 moments") != std::string_view::npos) return true;
-  return row.text("framework").starts_with("Megatron-Bridge") &&
-         (model.starts_with("deepseek-v3") || model.starts_with("moonlight"));
 }
 
 /// Sets how experts run: as the notes of a row state it, else as usual for its software.
@@ -502,10 +494,8 @@ void read_software(const RunRow& row, Run& run) {
   if (framework.software == "torchtitan-2024" &&
       row.text("source").find("_2024") != std::string_view::npos)
     config.software.loss = plan::Loss::eager;
-  // Megatron-Bridge has no recipe of Hy3 that its vendor tuned.
-  if (run.model.starts_with("hy3")) config.software.tuned = false;
-  // BLOOM's production script sets CUDA_LAUNCH_BLOCKING=1.
-  if (run.model.starts_with("BLOOM")) config.software.launch = plan::Launch::blocking;
+  if (find_note(notes, "tuned") == "0") config.software.tuned = false;
+  if (find_note(notes, "launch") == "blocking") config.software.launch = plan::Launch::blocking;
   if (config.model.sparse()) read_expert_software(row, run);
 }
 }  // namespace
@@ -541,7 +531,8 @@ Run make_run(const RunRow& row) {
   read_software(row, run);
   read_fine_tuning(row, run);
   read_layout(row.text("notes"), config);
-  if (has_short_moments(row, run.model)) config.job.moment_dtype = plan::Dtype::bf16;
+  if (find_note(row.text("notes"), "moments") == "bf16")
+    config.job.moment_dtype = plan::Dtype::bf16;
   for (const PrecisionRow& precision : kPrecisions)
     if (config.job.matmul == plan::Matmul::same &&
         run.precision.find(precision.part) != std::string::npos)

@@ -1,6 +1,11 @@
 // Turns a row of a table of runs into a TrainingConfig: the model from its shapes, the cluster from
 // the GPU and its links, the plan from the degrees, the software from the framework's name. run.cc
 // checks whether the result is valid.
+//
+// The notes state what has no column, as key=value between semicolons: dispatcher, a2a_overlap,
+// delay_wgrad, cuda_graph, grouped_mlp, permute_fusion, force_balance, recompute_modules, layout
+// (Megatron-LM's), qk_norm=1, expert_bias=1, group_limit=8/4 (a token's experts are in 4 of 8
+// groups), tuned=0, launch=blocking and moments=bf16.
 #pragma once
 
 #include <optional>

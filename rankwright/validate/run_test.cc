@@ -108,18 +108,21 @@ TEST(Run, MegatronLmOf2026IsNotThatOf2021) {
   EXPECT_EQ(one({{"framework", "Megatron-LM"}}).config.software.name, "megatron-2021");
 }
 
-TEST(Run, MomentsOfPublishedRecipesHave16Bits) {
-  const auto moments = [](std::string framework, std::string model, std::string notes) {
-    return one({{"framework", std::move(framework)},
-                {"model", std::move(model)},
-                {"notes", std::move(notes)}})
-        .config.job.moment_dtype;
-  };
-  EXPECT_EQ(moments("Megatron-Core 0.15", "gpt", ""), plan::Dtype::fp32);
-  EXPECT_EQ(moments("Megatron-Core 0.15", "gpt", "fp8_param_gather=1; bf16 moments"),
-            plan::Dtype::bf16);
-  EXPECT_EQ(moments("Megatron-Bridge 26.04", "moonlight-16b-a3b", ""), plan::Dtype::bf16);
-  EXPECT_EQ(moments("Megatron-Bridge 26.04", "qwen3-30b-a3b", ""), plan::Dtype::fp32);
+TEST(Run, NotesStateWhatHasNoColumn) {
+  EXPECT_EQ(with_notes("").job.moment_dtype, plan::Dtype::fp32);
+  EXPECT_EQ(with_notes("fp8_param_gather=1; moments=bf16").job.moment_dtype, plan::Dtype::bf16);
+  EXPECT_EQ(one({{"notes", "launch=blocking"}}).config.software.launch, plan::Launch::blocking);
+  const plan::TrainingConfig stated =
+      with_notes("see the card; qk_norm=1; expert_bias=1; group_limit=8/4; tuned=0");
+  const model::Layer& layer = stated.model.runs.back().layer;
+  EXPECT_TRUE(layer.attention.qk_norm);
+  EXPECT_TRUE(layer.ffn.bias);
+  EXPECT_EQ(layer.ffn.groups, 8);
+  EXPECT_EQ(layer.ffn.active_groups, 4);
+  EXPECT_FALSE(stated.software.tuned);
+  const model::Layer& plain = with_notes("").model.runs.back().layer;
+  EXPECT_FALSE(plain.attention.qk_norm || plain.ffn.bias);
+  EXPECT_EQ(plain.ffn.groups, 0);
 }
 
 TEST(Run, UnstatedFactsAboutExpertsAreThoseOfTheSoftware) {
