@@ -48,7 +48,7 @@ TEST(ValidateVerb, JsonAndPlot_AreWrittenToFiles) {
   EXPECT_EQ(said.out, "");
   std::ifstream stream(out.path());
   const json j = json::parse(stream);
-  EXPECT_EQ(j["step_time"]["rows"], 993);
+  EXPECT_EQ(j["step_time"]["rows"], 996);
   EXPECT_GE(j["scored"]["percent"].get<double>(), 90);
   std::ifstream drawn(plot.path());
   std::string first;

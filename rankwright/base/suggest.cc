@@ -12,6 +12,20 @@ constexpr std::size_t kLongestWord = 64;  // words come from files, so bound the
 
 std::string shorten(std::string_view word) { return lower(word.substr(0, kLongestWord)); }
 
+/// Returns the longest known word that the word begins with, up to a dash or an underscore:
+/// "--tp" for "--tp-size".
+std::optional<std::string> find_stem(std::string_view word, const std::vector<std::string>& known) {
+  std::optional<std::string> longest;
+  for (const std::string& candidate : known) {
+    const std::string stem = lower(candidate);
+    const bool begins = word.size() > stem.size() && word.starts_with(stem) &&
+                        (word[stem.size()] == '-' || word[stem.size()] == '_');
+    if (begins && !stem.empty() && (!longest || candidate.size() > longest->size()))
+      longest = candidate;
+  }
+  return longest;
+}
+
 }  // namespace
 
 int compute_edit_distance(std::string_view a, std::string_view b) {
@@ -51,7 +65,7 @@ std::optional<std::string> nearest(std::string_view word, const std::vector<std:
       best = candidate;
     }
   }
-  return best;
+  return best ? best : find_stem(wanted, known);
 }
 
 }  // namespace rankwright

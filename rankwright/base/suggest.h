@@ -12,8 +12,9 @@ namespace rankwright {
 /// neighbor to turn `a` into `b`. Compares only the first 64 characters.
 int compute_edit_distance(std::string_view a, std::string_view b);
 
-/// Returns the known word nearest to `word`, ignoring case, or nothing if none is close enough to
-/// be a typo. A typo changes at most a third of the letters.
+/// Returns the known word nearest to `word`, ignoring case; if none is close enough to be a typo,
+/// one that the word begins with ("tp" for "tp-size"). A typo changes at most a third of the
+/// letters.
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace rankwright

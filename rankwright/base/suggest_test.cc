@@ -69,6 +69,15 @@ TEST(Nearest, DistantWord_IsNothing) {
   EXPECT_EQ(nearest("tp", {}), std::nullopt);
 }
 
+TEST(Nearest, LongerName_FindsTheWordItBeginsWith) {
+  const std::vector<std::string> flags{"--lo", "--lora", "--lora-modules", "--tp"};
+  EXPECT_EQ(nearest("--tp-size", flags), "--tp");
+  EXPECT_EQ(nearest("--lora-rank", flags), "--lora");  // the longest
+  EXPECT_EQ(nearest("--lora_alpha_value", flags), "--lora");
+  EXPECT_EQ(nearest("--tpu-topology-name", flags), std::nullopt);  // another word
+  EXPECT_EQ(nearest("--lora-", {"--lora-module"}), std::nullopt);
+}
+
 TEST(Nearest, AllowsAThirdOfTheLetters) {
   EXPECT_EQ(nearest("abcxyf", {"abcdef"}), "abcdef");      // 2 of 6
   EXPECT_EQ(nearest("abxyzf", {"abcdef"}), std::nullopt);  // 3 of 6

@@ -1,8 +1,10 @@
 // Runs a command line inside a test and captures its output.
 #pragma once
 
+#include <cstdlib>
 #include <filesystem>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -34,16 +36,19 @@ inline CommandResult render_check_text(const std::string& plan,
   return run_command(flags, plan);
 }
 
-/// A temporary file that is removed at the end of the test.
+/// A temporary file in a folder of its own, so that tests may run twice at a time. Both are removed
+/// at the end of the test.
 class Scratch {
  public:
-  explicit Scratch(const std::string& name)
-      : path_(std::filesystem::temp_directory_path() / ("rankwright-" + name)) {
-    std::filesystem::remove_all(path_);
+  explicit Scratch(const std::string& name) {
+    std::string folder = (std::filesystem::temp_directory_path() / "rankwright-XXXXXX").string();
+    if (mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no folder: " + folder);
+    folder_ = folder;
+    path_ = folder_ / ("rankwright-" + name);
   }
   ~Scratch() {
     std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
+    std::filesystem::remove_all(folder_, ignored);
   }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
@@ -51,7 +56,7 @@ class Scratch {
   std::string path() const { return path_.string(); }
 
  private:
-  std::filesystem::path path_;
+  std::filesystem::path folder_, path_;
 };
 
 }  // namespace rankwright::cli
