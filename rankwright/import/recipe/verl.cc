@@ -283,7 +283,16 @@ void read_verl_batch(ForeignReading& r, const MegatronFlags& flags, PlanFile& pl
       read_whole_at(r, actor + "ppo_mini_batch_size", 1, plan::kMaxBatch);
   const bool open =
       unknown(actor + "ppo_mini_batch_size") || unknown("actor_rollout_ref.rollout.n");
-  const std::optional<i64> all = product({prompts.value_or(256), responses});
+  // A batch that is smaller than a mini-batch is one update; later versions refuse it.
+  const std::optional<i64> batch = read_whole_at(r, "data.train_batch_size", 1, plan::kMaxBatch);
+  const bool whole_batch = batch && prompts && *batch < *prompts;
+  if (whole_batch)
+    r.fields.report(
+        *find_path(r.root, actor + "ppo_mini_batch_size"),
+        make_assumption(fmt::format("an update of {}: the mini-batch of {} is larger "
+                                    "than train_batch_size",
+                                    plural(*batch, "prompt", "prompts"), count(*prompts))));
+  const std::optional<i64> all = product({whole_batch ? *batch : prompts.value_or(256), responses});
   if (!open && all && *all <= plan::kMaxBatch) d.global_batch = all;
   const i64 prompt = read_whole_at(r, "data.max_prompt_length", 1, kMaxSequence / 2).value_or(512);
   const i64 answer =
