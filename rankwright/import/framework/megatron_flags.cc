@@ -284,7 +284,8 @@ class FlagCollector {
     if (!first.unknown.empty()) {
       drop(out_.map, name);
       std::erase_if(out_.unknown, [&](const auto& one) { return one.flag == name; });
-      out_.unknown.push_back({name, first.unknown, locations_.node(first.at, first.width, "")});
+      out_.unknown.push_back(
+          {name, first.unknown, locations_.node(first.at, first.width, ""), first.tail});
       return;
     }
     for (std::size_t i = next + 1; is_in(kLists, name) && i < words.size(); ++i) {
@@ -488,6 +489,21 @@ bool runs_other_program(const std::vector<ShellWord>& words) {
   });
 }
 
+/// Adds the sources and configs that `sed -i` changes: what it puts into them is not known.
+void add_edited_files(const std::vector<ShellWord>& words, const LocationIndex& locations,
+                      MegatronFlags& flags) {
+  constexpr std::string_view kEnds[] = {".py", ".json", ".yaml", ".yml", ".toml"};
+  constexpr std::size_t kMaxFiles = 100;
+  const bool edits = words.size() > 2 && words[0].text == "sed" &&
+                     std::any_of(words.begin(), words.end(), [](const ShellWord& word) {
+                       return word.text.starts_with("-i") || word.text.starts_with("--in-place");
+                     });
+  for (std::size_t i = 1; edits && i < words.size() && flags.edited.size() < kMaxFiles; ++i)
+    if (std::any_of(std::begin(kEnds), std::end(kEnds),
+                    [&](std::string_view end) { return words[i].text.ends_with(end); }))
+      flags.edited.push_back(locations.node(words[i].at, words[i].width, words[i].text));
+}
+
 /// Returns whether the flags are those of a training run.
 bool has_run_flags(const MegatronFlags& flags) {
   return has_training_flags(flags) ||
@@ -540,6 +556,8 @@ MegatronFlags read_script(std::string_view text, const ShellInput& input) {
   const bool run = has_run_flags(commands) || !commands.config.scalar.empty();
   MegatronFlags flags = run ? std::move(commands) : std::move(all);
   const LocationIndex locations(text);
+  for (const ShellCommand& command : script.commands)
+    if (!command.assigned) add_edited_files(command.words, locations, flags);
   add_counted_layers(flags, script);
   add_launch(flags, script, text, locations);
   for (const std::size_t at : script.guesses) flags.guesses.push_back(locations.node(at, 1, ""));

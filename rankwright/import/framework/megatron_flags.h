@@ -21,6 +21,8 @@ struct MegatronFlags {
     std::string flag;
     std::string variable;
     YamlNode place;
+    std::string tail{};    // of the value, after the last variable
+    std::string stated{};  // the flag's name in the script, if a fork has another
   };
 
   /// A flag whose value is the default of a variable that the script expects to be set.
@@ -47,6 +49,7 @@ struct MegatronFlags {
   std::set<std::string> used{};       // variables of the input that the script used
   std::map<std::string, std::string> default_values{};  // of unset variables of the script
   std::vector<std::string> unread{};                    // sourced files that cannot be read
+  std::vector<YamlNode> edited{};                       // files that `sed -i` changes
   std::size_t other_commands = 0;                       // training commands that were left out
   std::vector<std::string> of_launcher{};  // flags of other programs than the training script
   std::vector<YamlNode> guesses{};  // conditions of unknown value whose first branch was taken

@@ -156,8 +156,8 @@ void add_answer(ForeignReading& r) {
   Draft& d = r.draft;
   const bool prompt = find_path(r.root, "max_length") != nullptr;
   const std::optional<i64> answer = read_whole_at(r, "max_completion_length", 1, kMaxSequence / 2);
-  if (d.method != plan::Method::grpo || !prompt || !answer || !d.sequence) return;
-  if (*d.sequence <= kMaxSequence / 2) *d.sequence += *answer;
+  if (d.method == plan::Method::grpo && prompt && answer)
+    add_answer_length(r, *answer, "max_completion_length");
 }
 
 /// Returns whether a script runs `accelerate launch`.
