@@ -76,9 +76,11 @@ void report_selective_default(ForeignReading& r) {
   const YamlNode* const mode = find_path(r.root, "activation_checkpoint.mode");
   if (!is_selective(r) || find_path(r.root, "activation_checkpoint.selective_ac_option") != nullptr)
     return;
-  report_left_out(r, mode == nullptr ? r.root : *mode,
-                  "activation_checkpoint.selective_ac_option is 2 by default: the layers that are "
-                  "recomputed whole are estimated as every second matmul of all layers");
+  YamlNode place;  // the file
+  report_left_out(
+      r, mode == nullptr ? place : *mode,
+      "activation_checkpoint.selective_ac_option is 2 by default: every second layer is "
+      "recomputed whole, and estimated as every second matmul of all layers");
 }
 
 void read_torchtitan_optimizer(ForeignReading& r, const YamlNode& node) {
