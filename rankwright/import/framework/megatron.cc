@@ -617,9 +617,13 @@ void fill_recipe_ranks(ForeignReading& r, PlanFile& plan) {
 
 /// Recipes of Megatron-Bridge may name a model instead of its shapes, and those of NeMo a
 /// checkpoint.
-void read_recipe_model(ForeignReading& r) {
-  for (const char* const path :
-       {"model", "name-or-path", "model-name-or-path", "hf-model-id", "restore-from-path"})
+void read_recipe_model(ForeignReading& r, std::vector<std::string>& ignored) {
+  constexpr const char* kNames[] = {"model", "name-or-path", "model-name-or-path", "hf-model-id",
+                                    "restore-from-path"};
+  std::erase_if(ignored, [&](const std::string& key) {
+    return std::find(std::begin(kNames), std::end(kNames), key) != std::end(kNames);
+  });
+  for (const char* const path : kNames)
     if (const YamlNode* const node = find_path(r.root, path);
         node != nullptr && node->kind == YamlNode::Kind::scalar && !r.draft.model)
       r.fields.under("model", *node, [&] { read_named_model(r, *node); });
@@ -698,6 +702,7 @@ bool sets_one_connection(std::string_view text) {
 }  // namespace
 
 bool claims_megatron(std::string_view file, std::string_view text) {
+  if (is_bridge_program(file, text)) return true;
   if (is_yaml_name(file)) return has_yaml_arguments(text);
   for (const std::string_view other : {".yaml", ".yml", ".json", ".toml", ".py", ".md"})
     if (file.ends_with(other)) return false;
@@ -737,6 +742,11 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
     bridge = is_bridge_recipe(*root);
     resolve_references(*root);
     flags = read_megatron_yaml(*root, input, is_read);
+  } else if (is_bridge_program(plan.name, plan.text)) {
+    MegatronFlags program = read_bridge_program(plan.text, plan.name, plan.findings);
+    flags = read_megatron_yaml(program.map, input, is_read);
+    flags.unknown = std::move(program.unknown);
+    bridge = true;
   } else if (!has_argument_dump(plan.text) && has_overrides(plan.text)) {
     flags = read_overridden_recipe(plan.text, input);
   } else {
@@ -766,7 +776,7 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
   fill_batch(reading, flags);
   read_megatron_model(reading);
   if (fork != nullptr) finish_fork(*fork, reading, plan);
-  if (flags.recipe && !plan.draft.model) read_recipe_model(reading);
+  if (flags.recipe && !plan.draft.model) read_recipe_model(reading, plan.ignored_keys);
   if (flags.recipe) fill_recipe_ranks(reading, plan);
   if (has_argument_dump(plan.text)) weaken_value_errors(plan.findings);
   report_script_values(reading, flags, kMegatronKeys, plan);

@@ -73,6 +73,13 @@ MegatronFlags read_overrides(std::string_view text, const ShellInput& input = {}
 MegatronFlags read_megatron_yaml(const YamlNode& root, const ShellInput& input,
                                  bool (*is_read)(std::string_view flag));
 
+/// Returns whether a file is a Python program that assigns the settings of Megatron-Bridge.
+bool is_bridge_program(std::string_view file, std::string_view text);
+/// Reads these settings, with their paths ("train.global_batch_size") as keys of the map. Values
+/// that only the running program knows are unknown. Defined with the readers of recipes.
+MegatronFlags read_bridge_program(std::string_view text, const std::string& file,
+                                  Diagnostics& findings);
+
 /// Returns a reader of the files that the script `file` writes, and of those that `files` has.
 FileReader with_written_files(const FileReader& files, const std::string& file,
                               const MegatronFlags& flags);
