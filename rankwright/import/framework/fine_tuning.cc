@@ -414,9 +414,12 @@ void read_trl_method(ForeignReading& r) {
   const bool penalty = node != nullptr && r.fields.number(*node, 0, 1e6).value_or(0) > 0;
   const bool completes = find_path(r.root, "max_completion_length") != nullptr ||
                          find_path(r.root, "num_generations") != nullptr;
-  if (!completes && !penalty) return;
+  // A method that is not known here has a weight of its own by this name: GKD's mixes two losses.
+  const bool other = find_path(r.root, "rlhf_type") != nullptr ||
+                     find_path(r.root, "rl") != nullptr || find_path(r.root, "stage") != nullptr;
+  if (!completes && (!penalty || other)) return;
   draft.method = completes ? plan::Method::grpo : plan::Method::dpo;
-  draft.ref_model = penalty;
+  draft.ref_model = penalty && !other;
 }
 
 /// LLaMA-Factory makes all logits in every stage but pt and sft, and turns off the fused output

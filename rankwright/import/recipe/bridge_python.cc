@@ -50,7 +50,7 @@ std::optional<Assignment> parse_assignment(std::string_view line) {
   return Assignment{indent, name, value, int(value.data() - line.data()) + 1};
 }
 
-/// Returns "train.global_batch_size" for "cfg.train.global_batch_size"; empty if it is no setting.
+/// Returns "train.global_batch_size" for "cfg.train.global_batch_size"; empty for any other name.
 std::string_view find_setting(std::string_view name) {
   const std::size_t dot = name.find('.');
   if (dot == std::string_view::npos) return {};

@@ -92,6 +92,19 @@ TEST(TrainerScript, SecondFrozenModel_IsReported) {
   EXPECT_THAT(read(run("train.py", flags + "0.04")).findings, Not(left_out("without this one")));
 }
 
+// GKD's beta mixes two losses: no reference model is held for it.
+TEST(TrainerScript, WeightOfAnotherMethod_IsNotAPenalty) {
+  const std::string command =
+      "NPROC_PER_NODE=2 swift rlhf --model Qwen/Qwen2.5-7B --max_length 256 --beta 0.5 "
+      "--per_device_train_batch_size 1 --rlhf_type ";
+  const PlanFile distilled = read(command + "gkd --max_completion_length 64\n");
+  EXPECT_THAT(distilled.draft.ref_model, Optional(false));
+  EXPECT_THAT(distilled.draft.sequence, Optional(320));
+  const PlanFile kto = read(command + "kto\n");
+  EXPECT_NE(kto.draft.method, plan::Method::dpo);  // its batch counts sequences
+  EXPECT_THAT(kto.draft.micro_batch, Optional(1));
+}
+
 TEST(TrainerScript, SourceAndTarget_AreTheSequence) {
   EXPECT_THAT(
       read(run("train.py", "--max_source_length 200 --max_target_length 56")).draft.sequence,
