@@ -308,7 +308,9 @@ i64 find_size_in_path(std::string_view path) {
 /// reports the size that is taken.
 void read_bpe_files(ForeignReading& r, model::Shapes& s) {
   const YamlNode* const file = find_path(r.root, "vocab-file");
-  if (file == nullptr || lower(file->scalar).find("gpt") != std::string::npos) return;
+  if (file == nullptr || file->scalar.starts_with('<') ||  // a template's "<path>"
+      lower(file->scalar).find("gpt") != std::string::npos)
+    return;
   const std::string name = lower(file->scalar.substr(file->scalar.rfind('/') + 1));
   if (name == file->scalar && find_size_in_path(name) == 0) return;  // no folder that names it
   const i64 stated = find_size_in_path(file->scalar);

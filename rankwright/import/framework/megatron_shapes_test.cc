@@ -93,6 +93,7 @@ TEST(MegatronShapes, FilesOfATokenizer_StateItsSize) {
   };
   EXPECT_EQ(vocabulary("data/gpt2-vocab.json"), "50257 ");
   EXPECT_EQ(vocabulary("vocab.json"), "50257 ");
+  EXPECT_EQ(vocabulary("'<a/path>'"), "50257 ");
   EXPECT_EQ(vocabulary("/t/ours_96000/vocab.json"),
             "96000 vocabulary size 96,000: by the name of --vocab-file");
   EXPECT_EQ(vocabulary("/t/ours/vocab.json"),

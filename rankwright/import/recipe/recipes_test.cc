@@ -71,6 +71,11 @@ TEST(Verl, MiniBatchLargerThanTheBatch_IsOneUpdate) {
   EXPECT_THAT(larger.draft.global_batch, Optional(64));  // 16 prompts x 4
   EXPECT_THAT(larger.findings, Contains(Field(&Diagnostic::code, "RW0615")));
   EXPECT_THAT(read(text + "8\n", "run.sh").draft.global_batch, Optional(32));
+  // Sequences of an environment are its steps, and a trainer without batches has one of 0.
+  EXPECT_THAT(read(text + "128 env.rollout.n=8\n", "run.sh").draft.global_batch, Optional(512));
+  const PlanFile none = read(text + "128 data.train_batch_size=0\n", "run.sh");
+  EXPECT_FALSE(has_errors(none.findings));
+  EXPECT_THAT(none.draft.global_batch, Optional(512));
 }
 
 TEST(Verl, ReadsTheDegreesOfMegatron_AndPackedMicroBatches) {
