@@ -266,6 +266,36 @@ void add_fsdp_prefix(YamlNode& root) {
   }
 }
 
+/// Removes the section of DeepSpeed from a config of another type, which accelerate does not use.
+void drop_unused_deepspeed(YamlNode& root, const std::string& file, Diagnostics& findings) {
+  const YamlNode* const type = root.find("distributed_type");
+  const YamlNode* const section = root.find("deepspeed_config");
+  if (type == nullptr || type->scalar == "DEEPSPEED" || section == nullptr) return;
+  if (!is_off(*section) && !is_null(*section))
+    findings.push_back({.code = "RW0601",
+                        .severity = Severity::warning,
+                        .message = "the estimate does not include this setting",
+                        .detail = fmt::format("deepspeed_config: accelerate does not use it with "
+                                              "distributed_type {}",
+                                              make_excerpt(type->scalar)),
+                        .where = location(*section, file)});
+  std::erase_if(root.entries,
+                [](const YamlEntry& entry) { return entry.key.scalar == "deepspeed_config"; });
+}
+
+/// A config without `mixed_precision` leaves the number format to the program: accelerate's default
+/// is fp32. DeepSpeed's own config states it.
+void assume_precision(ForeignReading& r, PlanFile& plan) {
+  Draft& d = r.draft;
+  if (d.param_dtype || d.target || find_path(r.root, "mixed_precision") != nullptr) return;
+  constexpr const char* kHint = "set mixed_precision";
+  d.param_dtype = d.grad_dtype = plan::Dtype::fp32;
+  plan.open.push_back({"job.param_dtype", "fp32", kHint});
+  r.fields.report(r.root, make_assumption("fp32, accelerate's default of mixed_precision: the "
+                                          "program may set another",
+                                          kHint));
+}
+
 /// Fills the draft from a config of accelerate, and records locations in `plan`.
 void read_accelerate_tree(ForeignReading& reading, PlanFile& plan) {
   Draft& draft = reading.draft;
@@ -295,10 +325,12 @@ void read_accelerate(PlanFile& plan, const FileReader& files) {
   Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
   if (!root) return plan.findings.push_back(root.error());
   add_fsdp_prefix(*root);
+  drop_unused_deepspeed(*root, plan.name, plan.findings);
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, *root, files};
   reading.known = &KnownKeys::find("accelerate");
   read_accelerate_tree(reading, plan);
+  assume_precision(reading, plan);
   plan.keys = fields.keys();
 }
 
@@ -321,6 +353,7 @@ std::optional<Draft> read_accelerate_launch(const MegatronFlags& flags, const Fi
                                          : Result<YamlNode>(fail(text.error())))
     root = *read;
   add_fsdp_prefix(root);
+  drop_unused_deepspeed(root, config == nullptr ? plan.name : config->scalar, ignored);
   const bool unread = config != nullptr && root.entries.empty();
   bool stated = !root.entries.empty();
   for (const LaunchOption& option : kLaunchOptions)

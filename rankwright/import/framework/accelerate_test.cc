@@ -145,11 +145,29 @@ TEST(AccelerateImport, ReadsTheCompiler) {
 
 // Tensor parallelism of transformers, before accelerate had a mesh.
 TEST(AccelerateImport, ReadsTensorParallelism) {
-  const PlanFile plan =
-      read("distributed_type: TP\nnum_machines: 1\nnum_processes: 8\ntp_config: {tp_size: 4}\n");
+  const PlanFile plan = read(
+      "distributed_type: TP\nnum_machines: 1\nnum_processes: 8\ntp_config: {tp_size: 4}\n"
+      "mixed_precision: bf16\n");
   EXPECT_TRUE(plan.findings.empty()) << plan.findings[0].detail;
   EXPECT_THAT(plan.draft.tp, ::testing::Optional(4));
   EXPECT_EQ(resolve(plan.draft).plan.dp, 2);
+}
+
+// accelerate uses the section of the type that the file states, and computes in fp32 by default.
+TEST(AccelerateImport, SectionOfAnotherType_IsNotUsed) {
+  const PlanFile plan = read(
+      "distributed_type: MULTI_GPU\nnum_processes: 2\n"
+      "deepspeed_config: {gradient_accumulation_steps: 4, zero_stage: 2}\n");
+  EXPECT_EQ(plan.draft.accumulation, std::nullopt);
+  EXPECT_EQ(plan.draft.zero, 0);
+  EXPECT_EQ(plan.draft.param_dtype, plan::Dtype::fp32);
+  ASSERT_THAT(plan.findings, SizeIs(2));
+  EXPECT_THAT(plan.findings[0].detail, HasSubstr("deepspeed_config"));
+  EXPECT_THAT(plan.findings[1].detail, HasSubstr("mixed_precision"));
+  EXPECT_EQ(read("distributed_type: DEEPSPEED\nnum_processes: 2\ndeepspeed_config: "
+                 "{gradient_accumulation_steps: 4, zero_stage: 2}\n")
+                .draft.accumulation,
+            4);
 }
 
 }  // namespace accelerate_test

@@ -225,10 +225,17 @@ struct NamedConfig {
   bool offload = false;
 };
 
-/// Returns the settings of a name: "ds_z3_config.json", "zero2_offload.json".
+/// Words before "offload" in the name of a config without it.
+constexpr std::string_view kDenials[] = {"no", "no_", "no-", "non_", "non-", "without_", "wo_"};
+
+/// Returns the settings of a name: "ds_z3_config.json", "zero2_offload.json", "zero2_no_offload".
 NamedConfig parse_config_name(std::string_view path) {
   const std::string name = lower(path.substr(path.rfind('/') + 1));
-  NamedConfig config{.offload = name.find("offload") != std::string::npos};
+  const std::size_t offload = name.find("offload");
+  const std::string_view before = std::string_view(name).substr(0, std::min(offload, name.size()));
+  const bool denied = std::any_of(std::begin(kDenials), std::end(kDenials),
+                                  [&](std::string_view word) { return before.ends_with(word); });
+  NamedConfig config{.offload = offload != std::string::npos && !denied};
   for (const std::string_view word : {"zero_stage", "zero", "stage", "z"})
     for (std::size_t at = name.find(word); at != std::string::npos; at = name.find(word, at + 1)) {
       std::size_t digit = at + word.size();

@@ -111,6 +111,22 @@ void read_second_model(ForeignReading& r, const YamlNode& node) {
     report_left_out(r, node, "only the trained model is counted, without this one");
 }
 
+/// The keys that name the reference of a penalty, or another frozen model.
+constexpr const char* kReferenceKeys[] = {"ref_name_or_path", "ref_model_name_or_path",
+                                          "ref_model_path", "ref_model"};
+
+/// Reports a frozen model that the method does not count.
+void finish_reference(ForeignReading& r) {
+  if (r.draft.ref_model == true) return;
+  for (const char* const key : kReferenceKeys)
+    if (const YamlNode* const node = find_path(r.root, key)) read_second_model(r, *node);
+}
+
+/// Reads the layers that Chinese-LLaMA-Alpaca's programs adapt: "q_proj,v_proj".
+void read_trainable(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar.find("_proj") != std::string::npos) read_lora_targets(r, node);
+}
+
 /// The keys that turn on adapters.
 constexpr const char* kAdapterKeys[] = {"finetuning_type",
                                         "adapter",
@@ -333,13 +349,18 @@ void read_prompt_and_completion(ForeignReading& r, PlanFile& plan) {
   r.fields.report(r.root, make_assumption(assumed, kHint));
 }
 
-/// qlora.py's sequence is a source and its target, and axolotl's has a default.
+/// The sequence of qlora.py, and of programs with the names of summarization, is a source and its
+/// target; axolotl's has a default.
 void read_other_length(ForeignReading& r) {
   constexpr i64 kAxolotlLength = 512;
   if (r.draft.sequence) return;
-  const std::optional<i64> source = read_whole_at(r, "source_max_len", 1, kMaxSequence / 2);
-  const std::optional<i64> target = read_whole_at(r, "target_max_len", 1, kMaxSequence / 2);
-  if (source && target) r.draft.sequence = *source + *target;
+  constexpr const char* kParts[][2] = {{"source_max_len", "target_max_len"},
+                                       {"max_source_length", "max_target_length"}};
+  for (const auto& [first, second] : kParts) {
+    const std::optional<i64> source = read_whole_at(r, first, 1, kMaxSequence / 2);
+    const std::optional<i64> target = read_whole_at(r, second, 1, kMaxSequence / 2);
+    if (source && target) r.draft.sequence = *source + *target;
+  }
   const bool axolotl = r.dashes.empty() && find_path(r.root, "base_model") != nullptr;
   if (axolotl) r.draft.sequence = kAxolotlLength;
 }
@@ -393,9 +414,12 @@ void read_trl_method(ForeignReading& r) {
   const bool penalty = node != nullptr && r.fields.number(*node, 0, 1e6).value_or(0) > 0;
   const bool completes = find_path(r.root, "max_completion_length") != nullptr ||
                          find_path(r.root, "num_generations") != nullptr;
-  if (!completes && !penalty) return;
+  // A method that is not known here has a weight of its own by this name: GKD's mixes two losses.
+  const bool other = find_path(r.root, "rlhf_type") != nullptr ||
+                     find_path(r.root, "rl") != nullptr || find_path(r.root, "stage") != nullptr;
+  if (!completes && (!penalty || other)) return;
   draft.method = completes ? plan::Method::grpo : plan::Method::dpo;
-  draft.ref_model = penalty;
+  draft.ref_model = penalty && !other;
 }
 
 /// LLaMA-Factory makes all logits in every stage but pt and sft, and turns off the fused output
@@ -477,6 +501,7 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"tuner_type", "job.lora_rank", read_adapter},
     {"sft_type", "job.lora_rank", read_adapter},
     {"target_modules", "job.lora_modules", read_lora_targets},
+    {"trainable", "job.lora_modules", read_trainable},
     {"quant_bits", "job.base_dtype", read_quantization_bit},
     {"bits", "job.base_dtype", read_quantization_bit},
     {"lora_target", "job.lora_modules", read_lora_targets},
@@ -525,6 +550,10 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"teacher_model_path", "", read_second_model},
     {"reward_model", "", read_second_model},
     {"reward_model_path", "", read_second_model},
+    {"ref_name_or_path", "job.ref_model"},
+    {"ref_model_name_or_path", "job.ref_model"},
+    {"ref_model_path", "job.ref_model"},
+    {"ref_model", "job.ref_model"},
     {"stage", "job.method", read_trainer_method},
     {"rl", "job.method", read_trainer_method},
     {"rlhf_type", "job.method", read_trainer_method},
@@ -595,6 +624,8 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"max_prompt_length", "job.sequence"},
     {"source_max_len", "job.sequence"},
     {"target_max_len", "job.sequence"},
+    {"max_source_length", "job.sequence"},
+    {"max_target_length", "job.sequence"},
     {"max_completion_length", "job.sequence"},
     {"vllm_max_model_length", "job.sequence"},
     {"beta", "job.ref_model"},
@@ -684,13 +715,25 @@ void read_data_degrees(ForeignReading& r) {
   if (replicas > 1 && r.draft.zero > 0) r.draft.replicas = replicas;
 }
 
+/// Returns whether a file turns 16 bits off where the weights are loaded in fp32. LLaMA-Factory and
+/// ms-swift load them in the format of the checkpoint.
+bool computes_in_fp32(const ForeignReading& r) {
+  constexpr const char* kOtherFormats[] = {"finetuning_type", "train_type",  "tuner_type",
+                                           "sft_type",        "torch_dtype", "dtype"};
+  const auto stated = [&](const char* key) { return find_path(r.root, key) != nullptr; };
+  return (stated("bf16") || stated("fp16")) &&
+         std::none_of(std::begin(kOtherFormats), std::end(kOtherFormats), stated);
+}
+
 /// The Trainer computes in 16 bits if told to; without DeepSpeed and FSDP it reduces in fp32.
 void read_trainer_precision(ForeignReading& r) {
   if (is_on_at(r.root, "bf16") || is_on_at(r.root, "pure_bf16"))
     r.draft.param_dtype = plan::Dtype::bf16;
   else if (is_on_at(r.root, "fp16"))
     r.draft.param_dtype = plan::Dtype::fp16;
-  else if (!r.draft.param_dtype)  // the launcher may have one
+  else if (!r.draft.param_dtype && computes_in_fp32(r))  // the launcher may have one
+    r.draft.param_dtype = plan::Dtype::fp32;
+  else if (!r.draft.param_dtype)
     return;
   r.draft.grad_dtype = r.draft.zero > 0 ? r.draft.param_dtype : plan::Dtype::fp32;
 }
@@ -794,6 +837,7 @@ void read_fine_tuning_tree(ForeignReading& reading, PlanFile& plan,
   finish_stage(reading);
   read_whole_batch(reading);
   finish_method(reading);
+  finish_reference(reading);
   if (draft.cp > 1 && !draft.cp_comm) draft.cp_comm = plan::CpComm::p2p;  // ring attention
   for (const char* const key : {"sequence_parallel_size", "seq_parallel_size"})
     if (find_path(root, key) != nullptr)  // tools with these keys split sequences themselves

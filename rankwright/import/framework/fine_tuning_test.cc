@@ -325,6 +325,8 @@ TEST(TrainerScript, CompletionsOfSwift_AddToThePrompt) {
       "  --per_device_train_batch_size 2\n");
   EXPECT_THAT(plan.draft.method, Optional(plan::Method::grpo));
   EXPECT_THAT(plan.draft.sequence, Optional(3072));
+  ASSERT_EQ(plan.findings.size(), 1u);  // the sum is named
+  EXPECT_THAT(plan.findings[0].detail, HasSubstr("a prompt of up to 1,024"));
   EXPECT_FALSE(plan.draft.lora_rank.has_value());
 }
 

@@ -46,6 +46,21 @@ void read_megatron_optimizer(ForeignReading& r, const YamlNode& node) {
   report_left_out(r, node, "--optimizer: estimated with Adam's states");
 }
 
+/// Reads MindSpeed's choice of an optimizer; forks have more of them.
+void read_selected_optimizer(ForeignReading& r, const YamlNode& node) {
+  constexpr std::string_view kAdam[] = {"fused_adamw", "fused_torch_adamw"};
+  if (std::find(std::begin(kAdam), std::end(kAdam), node.scalar) == std::end(kAdam))
+    report_left_out(r, node,
+                    fmt::format("optimizer-selection {}: estimated with Adam's states",
+                                make_excerpt(node.scalar)));
+}
+
+/// Reads the length of an encoder's sequences, which is that of all sequences if no other is given.
+void read_encoder_length(ForeignReading& r, const YamlNode& node) {
+  if (find_path(r.root, "seq-length") == nullptr)
+    r.draft.sequence = r.fields.whole(node, 1, kMaxSequence);
+}
+
 /// Reads a format of the precision-aware optimizer; without it the flags have no effect.
 template <std::optional<plan::Dtype> Draft::*member>
 void read_optimizer_dtype(ForeignReading& r, const YamlNode& node) {
@@ -224,6 +239,7 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"gradient-accumulation-steps", "job.global_batch",
      whole<&Draft::accumulation, plan::kMaxBatch>},
     {"seq-length", "job.sequence", whole<&Draft::sequence, kMaxSequence>, true},
+    {"encoder-seq-length", "job.sequence", read_encoder_length},
     {"bf16", "job.param_dtype"},
     {"fp16", "job.param_dtype"},
     {"fp32", "job.param_dtype"},  // of recipes
@@ -236,6 +252,7 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"fp4-format", "job.matmul"},
     {"activation-func-fp8-input-store", "job.fp8_swiglu_input", flag<&Draft::fp8_swiglu_input>},
     {"optimizer", "job.optimizer", read_megatron_optimizer},
+    {"optimizer-selection", "job.optimizer", read_selected_optimizer},  // MindSpeed
     {"cuda-graph-impl", "software.launch", read_graphs},
     {"enable-cuda-graph", "software.launch", read_graphs},
     {"external-cuda-graph", "software.launch", read_graphs},
@@ -341,8 +358,9 @@ constexpr ForeignKey kMegatronKeys[] = {
 };
 
 bool is_read(std::string_view flag) {
-  for (const std::string_view name : {"model", "max-length", "name-or-path", "model-name-or-path",
-                                      "num-npus", "mini-batch-size", "n-samples-per-prompt"})
+  for (const std::string_view name :
+       {"model", "max-length", "name-or-path", "model-name-or-path", "hf-model-id",
+        "restore-from-path", "num-npus", "mini-batch-size", "n-samples-per-prompt"})
     if (flag == name) return true;  // of forks and recipes
   const std::span<const std::string_view> shapes = megatron_model_flags();
   return std::find(shapes.begin(), shapes.end(), flag) != shapes.end() ||
@@ -597,12 +615,24 @@ void fill_recipe_ranks(ForeignReading& r, PlanFile& plan) {
   if (nodes && !plan.draft.shape && !plan.draft.world) plan.usual_world = *nodes * kUsualGpus;
 }
 
-/// Recipes of Megatron-Bridge may name a model instead of its shapes.
-void read_recipe_model(ForeignReading& r) {
-  for (const char* const path : {"model", "name-or-path", "model-name-or-path"})
+/// Recipes of Megatron-Bridge may name a model instead of its shapes, and those of NeMo a
+/// checkpoint.
+void read_recipe_model(ForeignReading& r, std::vector<std::string>& ignored) {
+  constexpr const char* kNames[] = {"model", "name-or-path", "model-name-or-path", "hf-model-id",
+                                    "restore-from-path"};
+  std::erase_if(ignored, [&](const std::string& key) {
+    return std::find(std::begin(kNames), std::end(kNames), key) != std::end(kNames);
+  });
+  for (const char* const path : kNames)
     if (const YamlNode* const node = find_path(r.root, path);
         node != nullptr && node->kind == YamlNode::Kind::scalar && !r.draft.model)
       r.fields.under("model", *node, [&] { read_named_model(r, *node); });
+}
+
+/// Returns whether a YAML file has the sections of Megatron-Bridge.
+bool is_bridge_recipe(const YamlNode& root) {
+  const auto has = [&](const char* section) { return root.find(section) != nullptr; };
+  return has("ddp") || has("dist") || (has("train") && has("dataset") && has("scheduler"));
 }
 
 /// Keeps a flag whose value is unknown where its presence matters: a file of merges is one of
@@ -645,6 +675,9 @@ MegatronFlags read_overridden_recipe(std::string_view text, const ShellInput& in
       flags.map.entries.push_back(std::move(named));
     }
   }
+  if (const YamlNode* const dim = script.map.find("model.peft.lora_tuning.adapter_dim"))
+    for (YamlEntry& entry : flags.map.entries)
+      if (entry.key.scalar == "lora-rank") entry.value = *dim;
   script.map = std::move(flags.map);
   script.recipe = true;
   for (MegatronFlags::Unknown& one : script.unknown) one.flag = name_flag(one.flag);
@@ -669,6 +702,7 @@ bool sets_one_connection(std::string_view text) {
 }  // namespace
 
 bool claims_megatron(std::string_view file, std::string_view text) {
+  if (is_bridge_program(file, text)) return true;
   if (is_yaml_name(file)) return has_yaml_arguments(text);
   for (const std::string_view other : {".yaml", ".yml", ".json", ".toml", ".py", ".md"})
     if (file.ends_with(other)) return false;
@@ -705,9 +739,14 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
     inherit_primus_model(*root, plan.name, files);
     if (plan.text.find("backend: megatron") != std::string::npos)
       inherit_defaults(*root, plan.name, files, plan.findings);
-    bridge = root->find("ddp") != nullptr || root->find("dist") != nullptr;
+    bridge = is_bridge_recipe(*root);
     resolve_references(*root);
     flags = read_megatron_yaml(*root, input, is_read);
+  } else if (is_bridge_program(plan.name, plan.text)) {
+    MegatronFlags program = read_bridge_program(plan.text, plan.name, plan.findings);
+    flags = read_megatron_yaml(program.map, input, is_read);
+    flags.unknown = std::move(program.unknown);
+    bridge = true;
   } else if (!has_argument_dump(plan.text) && has_overrides(plan.text)) {
     flags = read_overridden_recipe(plan.text, input);
   } else {
@@ -737,7 +776,7 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
   fill_batch(reading, flags);
   read_megatron_model(reading);
   if (fork != nullptr) finish_fork(*fork, reading, plan);
-  if (flags.recipe && !plan.draft.model) read_recipe_model(reading);
+  if (flags.recipe && !plan.draft.model) read_recipe_model(reading, plan.ignored_keys);
   if (flags.recipe) fill_recipe_ranks(reading, plan);
   if (has_argument_dump(plan.text)) weaken_value_errors(plan.findings);
   report_script_values(reading, flags, kMegatronKeys, plan);

@@ -248,7 +248,7 @@ class FlagCollector {
     const bool trains = std::any_of(words.begin(), words.end(), [](const ShellWord& word) {
       if (!word.text.starts_with("--")) return false;
       const std::string name = current_name(word.text.substr(2, word.text.find('=') - 2));
-      return is_in(kTrainingFlags, name) || is_in(kSwitches, name);
+      return is_in(kTrainingFlags, name) || is_in(kTrainerFlags, name) || is_in(kSwitches, name);
     });
     if (!trains) return words.size();
     const auto script = std::find_if(words.begin(), words.end(), [](const ShellWord& word) {
@@ -270,9 +270,10 @@ class FlagCollector {
     std::erase_if(out_.defaults, [&](const auto& one) { return one.flag == name; });
     const YamlNode key = locations_.node(words[at].at, words[at].width, name);
     const bool alone = next >= words.size() || words[next].text.starts_with("--");
-    // Launchers of forks give switches a value: --sequence_parallel true.
-    const bool valued = !alone && (words[next].text == "true" || words[next].text == "false");
-    if (valued && is_in(kSwitches, name) && words[next].text == "false") {
+    // Launchers of forks, and programs of the Trainer, give switches a value: --bf16 False.
+    constexpr std::string_view kOff[] = {"false", "False"};
+    std::erase(out_.off, name);
+    if (!alone && is_in(kSwitches, name) && is_in(kOff, words[next].text)) {
       out_.off.push_back(name);
       return drop(out_.map, name);
     }
@@ -283,7 +284,8 @@ class FlagCollector {
     if (!first.unknown.empty()) {
       drop(out_.map, name);
       std::erase_if(out_.unknown, [&](const auto& one) { return one.flag == name; });
-      out_.unknown.push_back({name, first.unknown, locations_.node(first.at, first.width, "")});
+      out_.unknown.push_back(
+          {name, first.unknown, locations_.node(first.at, first.width, ""), first.tail});
       return;
     }
     for (std::size_t i = next + 1; is_in(kLists, name) && i < words.size(); ++i) {
@@ -361,18 +363,52 @@ void add_counted_layers(MegatronFlags& flags, const ShellScript& script) {
   flags.unknown.erase(open);
 }
 
-/// Returns the number of GPUs that a script makes visible ("0,1,2"); nothing if it is not stated.
-std::optional<i64> count_visible_gpus(const ShellScript& script) {
+/// Returns whether a command has flags of a training program.
+bool has_run_words(const std::vector<ShellWord>& words) {
+  return std::any_of(words.begin(), words.end(), [](const ShellWord& word) {
+    if (!word.text.starts_with("--")) return false;
+    const std::string name = current_name(word.text.substr(2, word.text.find('=') - 2));
+    return is_in(kTrainingFlags, name) || is_in(kTrainerFlags, name);
+  });
+}
+
+/// Returns whether a variable is set for one command only (`A=1 python data.py`), and another
+/// command trains.
+bool is_set_for_other_command(const ShellScript& script, const ShellWord& value,
+                              std::string_view text) {
+  if (value.at >= text.size()) return false;
+  const std::size_t after = text.find_first_not_of(" \t", value.at + value.width);
+  if (after == std::string_view::npos || text[after] == '\n' || text[after] == ';') return false;
+  const std::size_t line = text.rfind('\n', value.at) + 1;
+  if (text.substr(line, value.at - line).find("export ") != std::string_view::npos) return false;
+  std::size_t end = text.find('\n', value.at);
+  while (end != std::string_view::npos && text[end - 1] == '\\') end = text.find('\n', end + 1);
+  bool trains = false;
+  for (const ShellCommand& command : script.commands) {
+    if (command.assigned || !has_run_words(command.words)) continue;
+    trains = true;
+    if (std::any_of(command.words.begin(), command.words.end(),
+                    [&](const ShellWord& word) { return word.at >= value.at && word.at < end; }))
+      return false;
+  }
+  return trains;
+}
+
+/// Returns the number of GPUs that a script makes visible to the training ("0,1,2"); nothing if it
+/// is not stated.
+std::optional<i64> count_visible_gpus(const ShellScript& script, std::string_view text) {
   const auto found = script.variables.find("CUDA_VISIBLE_DEVICES");
   if (found == script.variables.end()) return std::nullopt;
   const ShellWord& list = found->second;
+  if (is_set_for_other_command(script, list, text)) return std::nullopt;
   const bool plain = !list.text.empty() && list.unknown.empty() && list.default_of.empty() &&
                      list.text.find_first_not_of("0123456789,") == std::string::npos;
   if (!plain || list.text.front() == ',' || list.text.back() == ',') return std::nullopt;
   return 1 + i64(std::count(list.text.begin(), list.text.end(), ','));
 }
 
-void add_launch(MegatronFlags& flags, const ShellScript& script, const LocationIndex& locations) {
+void add_launch(MegatronFlags& flags, const ShellScript& script, std::string_view text,
+                const LocationIndex& locations) {
   std::optional<LaunchValue> nodes =
       find_launch_value(flags, script, locations, {"nnodes", "nodes"},
                         {"NNODES", "NUM_NODES", "N_NODES", "NODES", "SLURM_NNODES", "nnodes",
@@ -385,7 +421,7 @@ void add_launch(MegatronFlags& flags, const ShellScript& script, const LocationI
   const std::optional<LaunchValue> world =
       find_launch_value(flags, script, locations, {"ntasks"},
                         {"WORLD_SIZE", "SLURM_NTASKS", "NUM_GPUS", "num_gpus", "world_size"});
-  if (!nodes && !gpus && !world) flags.visible_gpus = count_visible_gpus(script);
+  if (!nodes && !gpus && !world) flags.visible_gpus = count_visible_gpus(script, text);
   // torchrun's default is one node.
   const bool stated = std::any_of(flags.unknown.begin(), flags.unknown.end(), [](const auto& one) {
     return one.flag == "nnodes" || one.flag == "nodes" || one.flag == "ntasks";
@@ -413,15 +449,6 @@ void add_launch(MegatronFlags& flags, const ShellScript& script, const LocationI
   if (nodes) put(flags.map, "nodes", nodes->node);
   if (gpus) put(flags.map, "gpus-per-node", gpus->node);
   if (world) put(flags.map, "world-size", world->node);
-}
-
-/// Returns whether a command has flags of a training program.
-bool has_run_words(const std::vector<ShellWord>& words) {
-  return std::any_of(words.begin(), words.end(), [](const ShellWord& word) {
-    if (!word.text.starts_with("--")) return false;
-    const std::string name = current_name(word.text.substr(2, word.text.find('=') - 2));
-    return is_in(kTrainingFlags, name) || is_in(kTrainerFlags, name);
-  });
 }
 
 /// Returns the YAML file with all settings of a training command: `llamafactory-cli train X.yaml`,
@@ -460,6 +487,21 @@ bool runs_other_program(const std::vector<ShellWord>& words) {
              return name.find(other) != std::string::npos;
            });
   });
+}
+
+/// Adds the sources and configs that `sed -i` changes: what it puts into them is not known.
+void add_edited_files(const std::vector<ShellWord>& words, const LocationIndex& locations,
+                      MegatronFlags& flags) {
+  constexpr std::string_view kEnds[] = {".py", ".json", ".yaml", ".yml", ".toml"};
+  constexpr std::size_t kMaxFiles = 100;
+  const bool edits = words.size() > 2 && words[0].text == "sed" &&
+                     std::any_of(words.begin(), words.end(), [](const ShellWord& word) {
+                       return word.text.starts_with("-i") || word.text.starts_with("--in-place");
+                     });
+  for (std::size_t i = 1; edits && i < words.size() && flags.edited.size() < kMaxFiles; ++i)
+    if (std::any_of(std::begin(kEnds), std::end(kEnds),
+                    [&](std::string_view end) { return words[i].text.ends_with(end); }))
+      flags.edited.push_back(locations.node(words[i].at, words[i].width, words[i].text));
 }
 
 /// Returns whether the flags are those of a training run.
@@ -514,8 +556,10 @@ MegatronFlags read_script(std::string_view text, const ShellInput& input) {
   const bool run = has_run_flags(commands) || !commands.config.scalar.empty();
   MegatronFlags flags = run ? std::move(commands) : std::move(all);
   const LocationIndex locations(text);
+  for (const ShellCommand& command : script.commands)
+    if (!command.assigned) add_edited_files(command.words, locations, flags);
   add_counted_layers(flags, script);
-  add_launch(flags, script, locations);
+  add_launch(flags, script, text, locations);
   for (const std::size_t at : script.guesses) flags.guesses.push_back(locations.node(at, 1, ""));
   flags.cut = script.cut;
   flags.used = script.used;
@@ -668,7 +712,7 @@ MegatronFlags read_overrides(std::string_view text, const ShellInput& input) {
         flags.config = locations.node(word.at, word.width, word.text);
   }
   if (flags.map.entries.empty()) flags = std::move(all);
-  add_launch(flags, script, locations);
+  add_launch(flags, script, text, locations);
   for (const std::size_t at : script.guesses) flags.guesses.push_back(locations.node(at, 1, ""));
   flags.cut = script.cut;
   flags.used = script.used;

@@ -21,6 +21,8 @@ struct MegatronFlags {
     std::string flag;
     std::string variable;
     YamlNode place;
+    std::string tail{};    // of the value, after the last variable
+    std::string stated{};  // the flag's name in the script, if a fork has another
   };
 
   /// A flag whose value is the default of a variable that the script expects to be set.
@@ -47,6 +49,7 @@ struct MegatronFlags {
   std::set<std::string> used{};       // variables of the input that the script used
   std::map<std::string, std::string> default_values{};  // of unset variables of the script
   std::vector<std::string> unread{};                    // sourced files that cannot be read
+  std::vector<YamlNode> edited{};                       // files that `sed -i` changes
   std::size_t other_commands = 0;                       // training commands that were left out
   std::vector<std::string> of_launcher{};  // flags of other programs than the training script
   std::vector<YamlNode> guesses{};  // conditions of unknown value whose first branch was taken
@@ -69,6 +72,13 @@ MegatronFlags read_overrides(std::string_view text, const ShellInput& input = {}
 /// Megatron-Bridge's recipes. `is_read` selects the flags that matter.
 MegatronFlags read_megatron_yaml(const YamlNode& root, const ShellInput& input,
                                  bool (*is_read)(std::string_view flag));
+
+/// Returns whether a file is a Python program that assigns the settings of Megatron-Bridge.
+bool is_bridge_program(std::string_view file, std::string_view text);
+/// Reads these settings, with their paths ("train.global_batch_size") as keys of the map. Values
+/// that only the running program knows are unknown. Defined with the readers of recipes.
+MegatronFlags read_bridge_program(std::string_view text, const std::string& file,
+                                  Diagnostics& findings);
 
 /// Returns a reader of the files that the script `file` writes, and of those that `files` has.
 FileReader with_written_files(const FileReader& files, const std::string& file,

@@ -305,7 +305,7 @@ void read_fork_method(const MegatronFork& fork, ForeignReading& r) {
     d.loss = plan::Loss::unfused;
     const std::optional<i64> answer =
         read_whole_at(r, "max-completion-length", 1, kMaxSequence / 2);
-    if (answer && d.sequence && *d.sequence <= kMaxSequence / 2) *d.sequence += *answer;
+    if (answer) add_answer_length(r, *answer, "max-completion-length");
   }
   if (d.method != plan::Method::dpo) return;
   count_pairs_twice(d);
@@ -461,6 +461,11 @@ const MegatronFork* find_megatron_fork(std::string_view file, std::string_view t
 
 void apply_fork(const MegatronFork& fork, MegatronFlags& flags) {
   for (const ForkFlag& one : fork.renamed) {
+    for (MegatronFlags::Unknown& unknown : flags.unknown)
+      if (unknown.flag == one.fork && !has_flag(flags, one.flag)) {
+        unknown.stated = unknown.flag;
+        unknown.flag = one.flag;
+      }
     const YamlNode* const value = flags.map.find(one.fork);
     if (value == nullptr || (has_flag(flags, one.flag) && !one.overrides)) continue;
     YamlEntry entry{*value, *value};

@@ -7,6 +7,10 @@
 namespace rankwright::importer {
 namespace megatron_forks_test {
 
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Field;
+using ::testing::HasSubstr;
 using ::testing::Optional;
 
 PlanFile read(std::string text, std::string name, const FileReader& files = refuse_file) {
@@ -646,6 +650,46 @@ TEST(MegatronForks, FrozenPartsAndResidualExperts_AreReported) {
     EXPECT_EQ(reported(flag), reported("") + 1) << flag;
   for (const char* const flag : {"--freeze_llm false", "--freeze_vit false", "--mlp-type standard"})
     EXPECT_EQ(reported(flag), reported("")) << flag;
+}
+
+// A script may bound a degree by one of its arguments.
+TEST(MegatronDeepSpeed, OpenDegreeOfExperts_IsReportedUnderItsName) {
+  const PlanFile plan = read(
+      "GPUS=$1\nEP=8\nif [[ $EP -gt $GPUS ]]; then EP=$GPUS; fi\n"
+      "deepspeed pretrain_gpt.py " +
+          kShapes + "--num-experts 64 --moe-expert-parallel-size $EP --zero-stage 1\n",
+      "a.sh");
+  EXPECT_THAT(plan.findings,
+              Contains(AllOf(Field(&Diagnostic::code, "RW0614"),
+                             Field(&Diagnostic::detail, HasSubstr("--moe-expert-parallel-size")))));
+  EXPECT_THAT(plan.open, Contains(Field(&OpenValue::key, "parallelism.ep_size")));
+}
+
+TEST(MindSpeed, OptimizerOfAFork_IsReported) {
+  const auto reported = [](const std::string& name) {
+    const PlanFile plan = read("torchrun pretrain_gpt.py " + kShapes +
+                                   "--reuse-fp32-param --optimizer-selection " + name + "\n",
+                               "a.sh");
+    return std::any_of(plan.findings.begin(), plan.findings.end(), [](const Diagnostic& found) {
+      return found.detail.starts_with("optimizer-selection");
+    });
+  };
+  EXPECT_TRUE(reported("of_mine"));
+  EXPECT_FALSE(reported("fused_adamw"));
+}
+
+// The sources of a framework are not read, and neither is what a script puts into them.
+TEST(MegatronScript, FilesThatSedChanges_AreReported) {
+  const std::string run = "torchrun pretrain_gpt.py " + kShapes + "\n";
+  const auto reported = [&](const std::string& command) {
+    const PlanFile plan = read(command + run, "a.sh");
+    return std::any_of(plan.findings.begin(), plan.findings.end(), [](const Diagnostic& found) {
+      return found.code == "RW0601" && found.detail.starts_with("sed changes 1 file");
+    });
+  };
+  EXPECT_TRUE(reported("sed -i 's/bf16/fp8/' core/layers.py\n"));
+  EXPECT_FALSE(reported("sed 's/bf16/fp8/' core/layers.py\n"));
+  EXPECT_FALSE(reported("sed -i 's/a/b/' notes.txt\n"));
 }
 
 }  // namespace megatron_forks_test

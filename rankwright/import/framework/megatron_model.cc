@@ -288,6 +288,41 @@ void read_window(ForeignReading& r, model::Shapes& s) {
   for (const bool windowed : *layers) s.pattern += windowed ? 'W' : 'F';
 }
 
+/// Returns the number of 5 to 7 digits at the end of a file's folder or name, as in
+/// "tokenizer_131072/vocab.json"; 0 if there is none.
+i64 find_size_in_path(std::string_view path) {
+  for (int part = 0; part < 2 && !path.empty(); ++part) {
+    const std::size_t slash = path.rfind('/');
+    std::string_view name = path.substr(slash == std::string_view::npos ? 0 : slash + 1);
+    path = path.substr(0, slash == std::string_view::npos ? 0 : slash);
+    name = name.substr(0, name.find('.'));
+    const std::size_t last = name.find_last_not_of("0123456789");
+    const std::string_view digits =
+        name.substr(last == std::string_view::npos ? name.size() : last + 1);
+    if (digits.size() >= 5 && digits.size() <= 7) return parse_count(digits, 1).value_or(0);
+  }
+  return 0;
+}
+
+/// Reads the name of the files of a byte-pair tokenizer, which may be another one than GPT-2's, and
+/// reports the size that is taken.
+void read_bpe_files(ForeignReading& r, model::Shapes& s) {
+  const YamlNode* const file = find_path(r.root, "vocab-file");
+  if (file == nullptr || file->scalar.starts_with('<') ||  // a template's "<path>"
+      lower(file->scalar).find("gpt") != std::string::npos)
+    return;
+  const std::string name = lower(file->scalar.substr(file->scalar.rfind('/') + 1));
+  if (name == file->scalar && find_size_in_path(name) == 0) return;  // no folder that names it
+  const i64 stated = find_size_in_path(file->scalar);
+  if (stated > 0) s.vocab = stated;
+  r.fields.report(
+      *file,
+      make_assumption(fmt::format("vocabulary size {}: {}", count(s.vocab),
+                                  stated > 0 ? "by the name of --vocab-file"
+                                             : "that of GPT-2; --vocab-file may have another"),
+                      "--model NAME or --model config.json"));
+}
+
 /// Sets the vocabulary size, which flags mostly leave to the tokenizer. Records where it is stated.
 void read_vocabulary(ForeignReading& r, model::Shapes& s) {
   for (const std::string_view flag : {"padded-vocab-size", "vocab-size", "tokenizer-type"})
@@ -305,6 +340,7 @@ void read_vocabulary(ForeignReading& r, model::Shapes& s) {
   if (type.empty() && find_path(r.root, "merge-file") != nullptr) type = "GPT2BPETokenizer";
   for (const auto& [name, size] : kTokenizers)
     if (type == name) s.vocab = size;
+  if (type == kTokenizers[0].first) read_bpe_files(r, s);
   if (s.vocab > 0) return;
   std::string why = "the tokenizer sets it";
   std::string tokenizer = get_word(r, "tokenizer-model");

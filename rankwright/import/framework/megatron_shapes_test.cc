@@ -82,5 +82,23 @@ TEST(MegatronShapes, MultiQueryAttention_IsRead) {
   EXPECT_THAT(plan.findings, Each(Field(&Diagnostic::code, Ne("RW0618"))));
 }
 
+// The files of a byte-pair tokenizer need not be GPT-2's: their names count, and say so.
+TEST(MegatronShapes, FilesOfATokenizer_StateItsSize) {
+  const auto vocabulary = [](const std::string& file) {
+    const PlanFile plan = read("--tokenizer-type GPT2BPETokenizer --vocab-file " + file);
+    std::string assumed;
+    for (const Diagnostic& one : plan.findings)
+      if (one.code == "RW0615") assumed += one.detail;
+    return std::to_string(plan.draft.model ? plan.draft.model->vocab : 0) + " " + assumed;
+  };
+  EXPECT_EQ(vocabulary("data/gpt2-vocab.json"), "50257 ");
+  EXPECT_EQ(vocabulary("vocab.json"), "50257 ");
+  EXPECT_EQ(vocabulary("'<a/path>'"), "50257 ");
+  EXPECT_EQ(vocabulary("/t/ours_96000/vocab.json"),
+            "96000 vocabulary size 96,000: by the name of --vocab-file");
+  EXPECT_EQ(vocabulary("/t/ours/vocab.json"),
+            "50257 vocabulary size 50,257: that of GPT-2; --vocab-file may have another");
+}
+
 }  // namespace megatron_shapes_test
 }  // namespace rankwright::importer

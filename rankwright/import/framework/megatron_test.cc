@@ -618,5 +618,14 @@ TEST(MegatronImport, UnknownRanksOfMpi_AreOpen) {
   EXPECT_FALSE(plan.draft.shape.has_value());
 }
 
+// Megatron-LM's length of all sequences is that of the encoder if it is not stated itself.
+TEST(MegatronImport, LengthOfAnEncoder_IsThatOfTheSequences) {
+  const std::string shapes =
+      "pretrain_t5.py --encoder-num-layers 4 --num-layers 4 --hidden-size 256 --bf16 "
+      "--num-attention-heads 4 --micro-batch-size 1 --encoder-seq-length 384 ";
+  EXPECT_EQ(read_any_plan(shapes + "\n", "a.sh", refuse_file).draft.sequence, 384);
+  EXPECT_EQ(read_any_plan(shapes + "--seq-length 128\n", "a.sh", refuse_file).draft.sequence, 128);
+}
+
 }  // namespace megatron_test
 }  // namespace rankwright::importer

@@ -15,6 +15,7 @@ struct RecipeKey {
   std::string_view value;  // empty: any, and the flag has the same value
   std::string_view flag;
   std::string_view set{};  // value of the flag if `value` is given
+  bool usual = false;      // a default: any stated value of the flag counts more
 };
 
 // To read another key of a recipe, add a row.
@@ -65,8 +66,11 @@ constexpr RecipeKey kRecipeKeys[] = {
     {"max-seq-length", "", "seq-length"},
     {"cutoff-len", "", "seq-length"},  // LLaMA-Factory, which trains with Megatron-LM too
     {"per-device-train-batch-size", "", "micro-batch-size"},
-    {"peft-scheme", "lora", "lora-rank", "32"},  // NeMo's default
-    {"peft-scheme", "qlora", "lora-rank", "32"},
+    // Defaults of NeMo (tuning/conf/megatron_gpt_finetuning_config.yaml).
+    {"peft-scheme", "lora", "lora-rank", "32", true},
+    {"peft-scheme", "qlora", "lora-rank", "32", true},
+    {"peft-scheme", "lora", "target-modules", "attention_qkv", true},
+    {"peft-scheme", "qlora", "target-modules", "attention_qkv", true},
     {"num-moe-experts", "", "num-experts"},
     {"megatron-amp-O2", "false", "no-megatron-amp-O2", "true"},
 };
@@ -134,6 +138,7 @@ class YamlFlagCollector {
     if (scheme != nullptr && (is_off(*scheme) || is_null(*scheme))) return;
     if (scheme != nullptr && scheme->scalar != "lora" && scheme->scalar != "qlora")
       return put("tuner-type", *scheme, *scheme);
+    if (scheme != nullptr) add("peft-scheme", *scheme, *scheme);
     for (const auto& [key, flag] : kKeys)
       if (const YamlNode* const value = find_path(peft, key))
         put(std::string(flag), *value, join_list(*value));
@@ -162,6 +167,7 @@ class YamlFlagCollector {
       if (row.value.empty()) put(std::string(row.flag), key, value);
       if (row.value.empty() || row.value != value.scalar) continue;
       renamed = true;
+      if (row.usual && out_.map.find(row.flag) != nullptr) continue;
       YamlNode set = value;
       set.scalar = row.set;
       put(std::string(row.flag), key, std::move(set));

@@ -315,5 +315,37 @@ TEST(MegatronYaml, OtherAdaptersOfNemo_AreRefused) {
   EXPECT_TRUE(has_errors(read(kNemo + "  virtual_prompt_style: no-prompts\n").findings));
 }
 
+// NeMo adapts queries, keys and values unless told otherwise.
+TEST(NemoScript, AdaptersHaveNemosDefaults) {
+  const auto adapters = [](const std::string& overrides) {
+    const PlanFile plan = read_any_plan(
+        "python megatron_gpt_finetuning.py model.tensor_model_parallel_size=2 "
+        "model.pipeline_model_parallel_size=1 model.micro_batch_size=1 " +
+            overrides + " model.restore_from_path=/data/llama3-70b.nemo\n",
+        "run.sh", refuse_file);
+    EXPECT_EQ(plan.draft.model ? plan.draft.model->name : "", "llama-3-70b");
+    const plan::Job job = resolve(plan.draft).job;
+    return std::to_string(job.lora_rank) + " " + show(job.lora_modules, " ");
+  };
+  EXPECT_EQ(adapters("model.peft.peft_scheme=lora"), "32 q_proj k_proj v_proj");
+  const std::string stated =
+      "model.peft.lora_tuning.target_modules=[attention_dense,mlp] "
+      "model.peft.lora_tuning.adapter_dim=8";
+  EXPECT_EQ(adapters("model.peft.peft_scheme=lora " + stated),
+            "8 o_proj gate_proj up_proj down_proj");
+  EXPECT_EQ(adapters(stated + " model.peft.peft_scheme=lora"),
+            "8 o_proj gate_proj up_proj down_proj");
+}
+
+TEST(BridgeYaml, NameOfAHubsModel_AndItsSections) {
+  const PlanFile plan = read(
+      "dataset: {seq_length: 1024}\nmodel:\n  hf_model_id: Qwen/Qwen3-8B\n"
+      "  tensor_model_parallel_size: 2\ntrain: {train_iters: 10, micro_batch_size: 1, "
+      "global_batch_size: 8}\nscheduler: {lr_warmup_iters: 2}\n");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "qwen3-8b");
+  EXPECT_THAT(plan.draft.zero, Optional(1));  // its distributed optimizer is on by default
+}
+
 }  // namespace megatron_yaml_test
 }  // namespace rankwright::importer

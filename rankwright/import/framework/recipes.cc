@@ -166,6 +166,8 @@ constexpr FusedModule kFusedModules[] = {
     {"qkv_proj", kQueryKeyValue},
     {"query_key_value", kQueryKeyValue},
     {"c_attn", kQueryKeyValue},
+    {"attention", {true, true, true, true, false, false, false}},  // groups of NeMo's layers
+    {"mlp", {false, false, false, false, true, true, true}},
     {"linear_proj", kOutput},
     {"attention_dense", kOutput},
     {"out_proj", kOutput},
@@ -236,7 +238,8 @@ constexpr std::string_view kSomeFolder = "folder";
 std::optional<model::Model> find_hub_model(std::string_view name) {
   while (name.ends_with('/')) name.remove_suffix(1);
   std::string text = lower(name.substr(name.rfind('/') + 1).substr(0, kLongestLabel));
-  if (text.ends_with(".yaml")) text.erase(text.size() - 5);
+  for (const std::string_view end : {".yaml", ".nemo"})
+    if (text.ends_with(end)) text.erase(text.size() - end.size());
   std::replace(text.begin(), text.end(), '_', '-');
   for (const auto& [from, to] : kSameShapes)
     if (text.starts_with(from)) {
@@ -277,7 +280,12 @@ void read_lora_rank(ForeignReading& r, const YamlNode& node) {
 void read_lora_targets(ForeignReading& r, const YamlNode& node) {
   plan::LoraModules modules = plan::kNoLoraModules;
   for (const YamlNode& item : node.items) add_lora_module(modules, item.scalar);
-  for (const std::string_view part : split_at_commas(node.scalar))
+  std::string list = node.scalar;  // a script has it as "[attention_qkv,mlp_fc1]"
+  if (list.starts_with('[') && list.ends_with(']')) {
+    list = list.substr(1, list.size() - 2);
+    std::erase_if(list, [](char c) { return c == '\'' || c == '"'; });
+  }
+  for (const std::string_view part : split_at_commas(list))
     for (const TextWord& word : split_words(part)) add_lora_module(modules, word.text);
   add_lora_pattern(modules, node.scalar);
   if (node.items.empty() && node.scalar.empty()) return;
@@ -402,6 +410,18 @@ void pad_sequence(Draft& draft) {
   draft.sequence = (*draft.sequence + unit - 1) / unit * unit;
 }
 
+void add_answer_length(ForeignReading& r, i64 answer, std::string_view key) {
+  Draft& d = r.draft;
+  if (!d.sequence || *d.sequence > kMaxSequence / 2) return;
+  const i64 prompt = *d.sequence;
+  d.sequence = prompt + answer;
+  const YamlNode* const node = find_path(r.root, key);
+  r.fields.report(node == nullptr ? r.root : *node,
+                  make_assumption(fmt::format("sequences of {} tokens: a prompt of up to {} and an "
+                                              "answer of up to {}",
+                                              count(*d.sequence), count(prompt), count(answer))));
+}
+
 void resolve_references(YamlNode& root) {
   const YamlNode values = root;
   std::vector<std::string> place;
@@ -484,6 +504,16 @@ ShellInput with_usual_folders(ShellInput input) {
 }
 
 void forget_usual_folders(MegatronFlags& flags) {
+  // A model in a folder that only the running script knows has a name all the same.
+  std::erase_if(flags.unknown, [&](const MegatronFlags::Unknown& one) {
+    if (one.tail.find('/') == std::string::npos || !find_hub_model(one.tail)) return false;
+    YamlEntry entry{one.place, one.place};
+    entry.key.scalar = one.flag;
+    entry.value.kind = YamlNode::Kind::scalar;
+    entry.value.scalar = one.tail;
+    flags.map.entries.push_back(std::move(entry));
+    return true;
+  });
   for (const std::string_view folder : kFolders) flags.used.erase(std::string(folder));
   // A default that is a folder of the user does not decide which model it contains.
   std::erase_if(flags.defaults, [&](const MegatronFlags::Default& one) {

@@ -102,6 +102,10 @@ void fill_packed_micro_batch(ForeignReading& r, i64 tokens, const YamlNode& node
 /// trainers do that pad their batches.
 void pad_sequence(Draft& draft);
 
+/// Adds the length of an answer to the sequence, which is that of a prompt, and reports the sum at
+/// `key`. ms-swift's --max_length limits the prompts of reinforcement learning (ms-swift#4958).
+void add_answer_length(ForeignReading& r, i64 answer, std::string_view key);
+
 /// Replaces references ("${a.b}") by the values that they name. Others are left as they are.
 void resolve_references(YamlNode& root);
 

@@ -98,6 +98,18 @@ void report_script(ForeignReading& r, const MegatronFlags& flags, const PlanFile
     if (!plan.variables.variables.contains(name)) outside.push_back(make_excerpt(name));
   if (!outside.empty())
     note(fmt::format("values of the environment: {}", fmt::join(outside, ", ")), "");
+  if (!flags.edited.empty()) {
+    constexpr std::size_t kShown = 3;
+    std::vector<std::string> names;
+    for (const YamlNode& file : flags.edited)
+      if (names.size() < kShown)
+        names.push_back(make_excerpt(file.scalar.substr(file.scalar.rfind('/') + 1)));
+    report_left_out(
+        r, flags.edited.front(),
+        fmt::format("sed changes {} before the run ({}{}): what it sets there is not read",
+                    plural(i64(flags.edited.size()), "file", "files"), fmt::join(names, ", "),
+                    flags.edited.size() > kShown ? ", ..." : ""));
+  }
   for (const std::string& file : flags.unread)
     note(fmt::format("the settings in {}, which the script sources: the file cannot be read",
                      make_excerpt(file)),
@@ -133,7 +145,8 @@ void report_unknown(ForeignReading& r, const MegatronFlags& flags, std::span<con
                      .severity = Severity::warning,
                      .message = "a value that is known only when the script runs",
                      .detail = fmt::format("{}{}: the value of {} is unknown", r.dashes,
-                                           make_excerpt(one.flag), show_variable(one.variable)),
+                                           make_excerpt(one.stated.empty() ? one.flag : one.stated),
+                                           show_variable(one.variable)),
                      .hint = fill_hint(one.variable)});
   }
   if (!flags.guesses.empty())

@@ -58,13 +58,29 @@ void read_mode(ForeignReading& r, const YamlNode& node) {
   r.draft.recompute = parse_word(r, node, kWords);
 }
 
-void read_selective_option(ForeignReading& r, const YamlNode& node) {
+bool is_selective(const ForeignReading& r) {
   const YamlNode* const mode = find_path(r.root, "activation_checkpoint.mode");
-  const bool selective = mode == nullptr || mode->scalar == "selective";
-  if (selective && node.scalar != "op")
+  return mode == nullptr || mode->scalar == "selective";
+}
+
+void read_selective_option(ForeignReading& r, const YamlNode& node) {
+  if (is_selective(r) && node.scalar != "op")
     report_left_out(r, node,
                     "activation_checkpoint.selective_ac_option: layers that are recomputed whole "
                     "are estimated as every second matmul of all layers");
+}
+
+/// Reports the default of a TOML file: every version that has them recomputes every second layer
+/// whole ("2"; torchtitan/config/job_config.py, until 2026-02).
+void report_selective_default(ForeignReading& r) {
+  const YamlNode* const mode = find_path(r.root, "activation_checkpoint.mode");
+  if (!is_selective(r) || find_path(r.root, "activation_checkpoint.selective_ac_option") != nullptr)
+    return;
+  YamlNode place;  // the file
+  report_left_out(
+      r, mode == nullptr ? place : *mode,
+      "activation_checkpoint.selective_ac_option is 2 by default: every second layer is "
+      "recomputed whole, and estimated as every second matmul of all layers");
 }
 
 void read_torchtitan_optimizer(ForeignReading& r, const YamlNode& node) {
@@ -423,11 +439,11 @@ void read_torchtitan(PlanFile& plan, const FileReader& files) {
   if (is_yaml_file(plan.name)) return read_primus_torchtitan(plan, files);
   const Result<YamlNode> root = read_toml_tree(plan.text, plan.name);
   if (!root) return plan.findings.push_back(root.error());
-  read_torchtitan_tree(plan, move_renamed_keys(*root), files, &KnownKeys::find("torchtitan"));
+  read_torchtitan_tree(plan, move_renamed_keys(*root), files, &KnownKeys::find("torchtitan"), true);
 }
 
 void read_torchtitan_tree(PlanFile& plan, const YamlNode& tree, const FileReader& files,
-                          const KnownKeys* known) {
+                          const KnownKeys* known, bool toml) {
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, tree, files};
   reading.known = known;
@@ -439,6 +455,7 @@ void read_torchtitan_tree(PlanFile& plan, const YamlNode& tree, const FileReader
   draft.optimizer = plan::Optimizer::adam;
   draft.sequence = 2048;
   read_foreign(reading, kTorchtitanKeys, plan);
+  if (toml) report_selective_default(reading);
   read_data_ranks(reading);
   read_torchtitan_batch(reading);
   read_flavor(reading);

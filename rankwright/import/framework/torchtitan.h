@@ -13,8 +13,8 @@ YamlNode move_renamed_keys(const YamlNode& root);
 std::span<const ForeignKey> torchtitan_keys();
 
 /// Reads the tree into `plan`. `known` are the keys that do not matter; null: unknown keys are not
-/// reported.
+/// reported. `toml`: defaults that other syntaxes do not have are those of the TOML files.
 void read_torchtitan_tree(PlanFile& plan, const YamlNode& tree, const FileReader& files,
-                          const KnownKeys* known);
+                          const KnownKeys* known, bool toml = false);
 
 }  // namespace rankwright::importer

@@ -14,6 +14,7 @@ namespace rankwright::importer {
 namespace torchtitan_test {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 PlanFile read(std::string text, const FileReader& files = refuse_file) {
@@ -24,6 +25,9 @@ rankwright::plan::TrainingConfig resolve_on(PlanFile plan, i64 world) {
   plan.draft.world = world;
   return resolve(plan.draft);
 }
+
+/// Without it, every second layer is recomputed whole, which is reported.
+const std::string kKept = "[activation_checkpoint]\nmode = \"none\"\n";
 
 constexpr std::string_view kHybrid =
     "[model]\n"
@@ -39,6 +43,22 @@ constexpr std::string_view kHybrid =
     "tensor_parallel_degree = 8\n"
     "[activation_checkpoint]\n"
     "mode = \"full\"\n";
+
+// Versions with TOML files recompute every second layer whole unless told otherwise.
+TEST(TorchtitanImport, DefaultOfSelectiveRecomputation_IsReported) {
+  const std::string layers = "[training]\nseq_len = 2048\n[parallelism]\n";
+  const auto lines = [&](const std::string& text) {
+    std::string all;
+    for (const Diagnostic& one : read(layers + text).findings) all += one.detail + "\n";
+    return all;
+  };
+  const std::string reported = "selective_ac_option is 2 by default";
+  EXPECT_THAT(lines("[activation_checkpoint]\nmode = \"selective\"\n"), HasSubstr(reported));
+  EXPECT_THAT(lines(""), HasSubstr(reported));
+  EXPECT_EQ(lines("[activation_checkpoint]\nmode = \"none\"\n"), "");
+  EXPECT_EQ(lines("[activation_checkpoint]\nmode = \"selective\"\nselective_ac_option = \"op\"\n"),
+            "");
+}
 
 TEST(TorchtitanImport, ReadsShardsReplicasAndTheModel) {
   const PlanFile plan = read(std::string(kHybrid));
@@ -76,7 +96,7 @@ std::string pipeline(int local, std::string_view more) {
   return "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nlocal_batch_size = " +
          std::to_string(local) +
          "\n[parallelism]\ndata_parallel_shard_degree = 2\npipeline_parallel_degree = 4\n" +
-         std::string(more);
+         std::string(more) + kKept;
 }
 
 TEST(TorchtitanImport, SplitsTheLocalBatchIntoMicrobatches) {
@@ -148,7 +168,8 @@ TEST(TorchtitanImport, InputThatTripsLibraryAssertions_IsRejected) {
   }
   // Inside strings, comments and nested arrays these characters are valid.
   EXPECT_TRUE(
-      read("# \u039f\n[training]\nseq_len = 64\ndataset = [\n  [\"\u039f [{\"],\n  [],\n]\n")
+      read("# \u039f\n[training]\nseq_len = 64\ndataset = [\n  [\"\u039f [{\"],\n  [],\n]\n" +
+           kKept)
           .findings.empty());
 }
 
@@ -200,7 +221,8 @@ TEST(TorchtitanImport, ReadsDegreesFromTheirOldSections) {
 TEST(TorchtitanImport, Bfloat16Weights_HaveBfloat16Gradients) {
   const PlanFile plan = read(
       "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nlocal_batch_size = 1\n"
-      "seq_len = 8192\ndtype = \"bfloat16\"\n[optimizer]\nearly_step_in_backward = true\n");
+      "seq_len = 8192\ndtype = \"bfloat16\"\n[optimizer]\nearly_step_in_backward = true\n" +
+      kKept);
   EXPECT_EQ(plan.draft.param_dtype, plan::Dtype::bf16);
   EXPECT_EQ(plan.draft.grad_dtype, plan::Dtype::bf16);
   EXPECT_EQ(std::count_if(plan.findings.begin(), plan.findings.end(),
@@ -226,7 +248,7 @@ TEST(Torchtitan, SettingsUnderPrimus_AreRead) {
 TEST(Torchtitan, DataRanksOf2024_AreRead) {
   const std::string text = "[training]\nseq_len = 2048\ndata_parallel_degree = ";
   EXPECT_EQ(read_any_plan(text + "4\n", "a.toml", refuse_file).draft.dp, 4);
-  const PlanFile plan = read_any_plan(text + "-1\n", "a.toml", refuse_file);
+  const PlanFile plan = read_any_plan(text + "-1\n" + kKept, "a.toml", refuse_file);
   EXPECT_EQ(plan.draft.dp, std::nullopt);
   EXPECT_TRUE(plan.findings.empty());
 }
@@ -234,7 +256,8 @@ TEST(Torchtitan, DataRanksOf2024_AreRead) {
 TEST(Torchtitan, SettingsOf2024_AreRead) {
   const PlanFile plan = read(
       "[model]\nname = \"llama2\"\nflavor = \"7B\"\n[training]\nseq_len = 2048\n"
-      "enable_float8_linear = true\n");
+      "enable_float8_linear = true\n" +
+      kKept);
   ASSERT_TRUE(plan.draft.model.has_value());
   EXPECT_EQ(plan.draft.model->name, "llama-2-7b");
   EXPECT_EQ(plan.draft.matmul, plan::Matmul::fp8);
@@ -249,7 +272,8 @@ TEST(Torchtitan, NameOfAHubsModel_IsRead) {
 }
 
 TEST(Torchtitan, SwitchOfTheFloat8Table_IsRead) {
-  const PlanFile plan = read("[training]\nseq_len = 2048\n[float8]\nenable_float8_linear = true\n");
+  const PlanFile plan =
+      read("[training]\nseq_len = 2048\n[float8]\nenable_float8_linear = true\n" + kKept);
   EXPECT_EQ(plan.draft.matmul, plan::Matmul::fp8);
   EXPECT_TRUE(plan.findings.empty());
 }
@@ -267,7 +291,8 @@ TEST(Torchtitan, DualPipeV_OverlapsDispatchesUnlessTurnedOff) {
 
 TEST(Torchtitan, DiffusionModels_AreRefused) {
   const PlanFile plan =
-      read("[model]\nname = \"flux\"\nflavor = \"flux-dev\"\n[training]\nlocal_batch_size = 4\n");
+      read("[model]\nname = \"flux\"\nflavor = \"flux-dev\"\n[training]\nlocal_batch_size = 4\n" +
+           kKept);
   ASSERT_TRUE(has_errors(plan.findings));
   EXPECT_EQ(plan.findings[0].code, "RW0603");
 }

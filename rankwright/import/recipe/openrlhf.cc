@@ -25,6 +25,11 @@ void read_zpg(ForeignReading& r, const YamlNode& node) {
     report_left_out(r, node, "zpg: each group of ranks keeps a second copy of the parameters");
 }
 
+/// Reads the data of a second loss: a further forward and backward pass per step.
+void read_pretrain_data(ForeignReading& r, const YamlNode& node) {
+  report_left_out(r, node, "pretrain_data: the passes of the loss on it (ptx) are not estimated");
+}
+
 constexpr ForeignKey kOpenrlhfKeys[] = {
     {"lora-rank", "job.lora_rank", read_lora_rank},
     {"ds.lora.rank", "job.lora_rank", read_lora_rank},
@@ -50,6 +55,7 @@ constexpr ForeignKey kOpenrlhfKeys[] = {
     {"gpus-per-node", "node_shape"},
     {"zero-stage", "parallelism.zero_stage", read_openrlhf_zero},
     {"ds.zero-stage", "parallelism.zero_stage", read_openrlhf_zero},
+    {"pretrain-data", "", read_pretrain_data},
     {"zpg", "", read_zpg},
     {"ds.zpg", "", read_zpg},
     {"train-batch-size", "job.global_batch", whole<&Draft::global_batch, plan::kMaxBatch>},
@@ -109,15 +115,46 @@ std::optional<i64> read_either(ForeignReading& r, std::string_view one, std::str
   return first ? first : read_whole_at(r, other, 1, max);
 }
 
-/// Returns whether the reference model, a process of its own, is on the GPUs of the actor.
-bool shares_reference(const ForeignReading& r) {
+/// Returns whether the penalty of the reference model is off, which is then not loaded.
+bool has_no_penalty(const ForeignReading& r) {
   const YamlNode* const penalty = find_path(r.root, "init-kl-coef");
-  const bool unused =
-      penalty != nullptr && penalty->scalar.find_first_of("123456789") == std::string::npos;
+  return penalty != nullptr && penalty->scalar.find_first_of("123456789") == std::string::npos;
+}
+
+/// Returns whether the reference model is on the GPUs of the actor: with Ray, it is a process of
+/// its own.
+bool shares_reference(const ForeignReading& r, bool ray) {
   const auto on = [&](const char* path) { return is_on_at(r.root, path); };
-  const bool shared = on("colocate-actor-ref") || on("colocate-all-models") ||
+  const bool shared = !ray || on("colocate-actor-ref") || on("colocate-all-models") ||
                       on("train.colocate-actor-ref") || on("train.colocate-all");
-  return shared && !unused && !on("ref-reward-offload") && !on("ref.offload");
+  return shared && !has_no_penalty(r) && !on("ref-reward-offload") && !on("ref.offload");
+}
+
+/// Reports the models beside the actor that the estimate does not count, by their roles. A critic
+/// is trained unless the advantages are estimated in another way.
+void report_other_models(ForeignReading& r) {
+  constexpr const char* kEstimators[] = {"advantage-estimator", "algo.advantage.estimator"};
+  constexpr const char* kRewards[] = {"reward-pretrain", "reward.model-name-or-path"};
+  constexpr const char* kPlaces[] = {"critic-pretrain", "critic-num-gpus-per-node",
+                                     "critic-num-nodes", "reward-pretrain", "pretrain"};
+  const bool other = std::any_of(std::begin(kEstimators), std::end(kEstimators), [&](auto* path) {
+    const YamlNode* const node = find_path(r.root, path);
+    return node != nullptr && node->scalar != "gae";
+  });
+  std::vector<std::string_view> roles;
+  if (!other) roles.emplace_back("the trained critic");
+  if (r.draft.ref_model != true && !has_no_penalty(r)) roles.emplace_back("the reference model");
+  if (std::any_of(std::begin(kRewards), std::end(kRewards),
+                  [&](const char* path) { return is_on_at(r.root, path); }))
+    roles.emplace_back("the reward model");
+  const YamlNode* place = &r.root;
+  for (const char* const path : kPlaces)
+    if (const YamlNode* const node = find_path(r.root, path); node != nullptr && place == &r.root)
+      place = node;
+  if (!roles.empty())
+    report_left_out(
+        r, *place,
+        fmt::format("only the actor is estimated, without {}", fmt::join(roles, " and ")));
 }
 
 /// Reports a program that is not one of those whose models are known.
@@ -142,7 +179,8 @@ void read_openrlhf_method(ForeignReading& r, std::string_view text) {
   Draft& d = r.draft;
   if (text.find("train_ppo") != std::string_view::npos) {
     d.method = plan::Method::grpo;
-    d.ref_model = shares_reference(r);
+    d.ref_model = shares_reference(r, text.find("train_ppo_ray") != std::string_view::npos);
+    report_other_models(r);
   }
   // It counts sequences, not pairs.
   if (text.find("train_kto") != std::string_view::npos) d.ref_model = true;

@@ -10,6 +10,7 @@
 #include "rankwright/import/framework/recipes.h"
 #include "rankwright/import/framework/script_report.h"
 #include "rankwright/import/plan/plan_format.h"
+#include "rankwright/model/shapes.h"
 
 namespace rankwright::importer {
 namespace {
@@ -248,6 +249,80 @@ void read_peft_config(ForeignReading& r, const YamlNode& node) {
   if (!is_off(node)) read_lora_map(r, "model.peft_config", "r");
 }
 
+/// A key of a config of transformers, and the shape that it states.
+struct ConfigOverride {
+  std::string_view key;
+  i64 model::Shapes::*shape;
+};
+constexpr ConfigOverride kConfigOverrides[] = {
+    {"hidden_size", &model::Shapes::hidden},
+    {"num_hidden_layers", &model::Shapes::layers},
+    {"num_attention_heads", &model::Shapes::heads},
+    {"num_key_value_heads", &model::Shapes::kv_heads},
+    {"head_dim", &model::Shapes::head_dim},
+    {"intermediate_size", &model::Shapes::ffn},
+    {"vocab_size", &model::Shapes::vocab},
+    {"sliding_window", &model::Shapes::window},
+};
+
+/// Changes the shapes of the model that the file names: a model of a hub with another config is
+/// trained from scratch. Read after the name.
+void read_config_overrides(ForeignReading& r, const YamlNode& node) {
+  const bool changes =
+      std::any_of(std::begin(kConfigOverrides), std::end(kConfigOverrides),
+                  [&](const ConfigOverride& row) { return find_path(node, row.key) != nullptr; });
+  if (!changes) return;
+  std::optional<model::Shapes> shapes =
+      r.draft.model ? model::derive_shapes(*r.draft.model) : std::nullopt;
+  if (!shapes)
+    return report_left_out(r, node, "config_overrides: they change a model that is unknown here");
+  // The width of a head is that of the new shapes unless it is stated.
+  if (find_path(node, "hidden_size") != nullptr ||
+      find_path(node, "num_attention_heads") != nullptr)
+    shapes->head_dim = 0;
+  for (const ConfigOverride& row : kConfigOverrides)
+    if (const YamlNode* const value = find_path(node, row.key))
+      (*shapes).*row.shape = r.fields.whole(*value, 0, kMaxCount).value_or((*shapes).*row.shape);
+  if (const YamlNode* const tied = find_path(node, "tie_word_embeddings"))
+    shapes->tied = !is_off(*tied);
+  shapes->name = "this model";
+  r.draft.model = r.fields.take(node, build(*shapes));
+}
+
+/// Reports the algorithms of Composer that change a step, besides those that do not.
+void read_algorithms(ForeignReading& r, const YamlNode& node) {
+  constexpr std::string_view kLight[] = {"gradient_clipping", "label_smoothing",
+                                         "low_precision_layernorm"};
+  for (const YamlEntry& entry : node.entries)
+    if (std::find(std::begin(kLight), std::end(kLight), entry.key.scalar) == std::end(kLight))
+      report_left_out(r, entry.key,
+                      fmt::format("algorithms.{}: times and memory do not include it",
+                                  make_excerpt(entry.key.scalar)));
+}
+
+/// FULL leaves parameters and reductions in fp32 (composer/trainer/mosaic_fsdp_utils.py).
+void read_composer_mixed_precision(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar == "FULL")
+    report_left_out(r, node,
+                    "fsdp_config.mixed_precision FULL: parameters are gathered in fp32, and "
+                    "estimated in 16 bits");
+}
+
+/// Models of transformers have unfused attention unless told otherwise
+/// (llmfoundry/models/hf/hf_causal_lm.py); those of MPT have a kernel of their own.
+std::optional<plan::AttentionKernel> find_foundry_attention(const ForeignReading& r) {
+  const std::string stated = word_at(r, "model.attn_config.attn_impl");
+  const std::string changed = word_at(r, "model.config_overrides.attn_config.attn_impl");
+  if (stated == "torch" || changed == "torch") return plan::AttentionKernel::unfused;
+  if (!stated.empty() || !changed.empty() || word_at(r, "model.name") != "hf_causal_lm" ||
+      find_path(r.root, "model.attention_patch_type") != nullptr)
+    return std::nullopt;
+  if (is_on_at_path(r, "model.use_flash_attention_2")) return plan::AttentionKernel::flash2;
+  const bool mpt =
+      lower(word_at(r, "model.pretrained_model_name_or_path")).find("mpt") != std::string::npos;
+  return mpt ? std::nullopt : std::optional(plan::AttentionKernel::unfused);
+}
+
 constexpr ForeignKey kFoundryKeys[] = {
     {"model.peft_config", "job.lora_rank", read_peft_config},
     {"model.pretrained_model_name_or_path", "model", read_named_model},
@@ -256,6 +331,9 @@ constexpr ForeignKey kFoundryKeys[] = {
     {"model.n_layers", "model", shape<&model::Shapes::layers>},
     {"model.vocab_size", "model", shape<&model::Shapes::vocab>},
     {"model.attn_config.kv_n_heads", "model", shape<&model::Shapes::kv_heads>},
+    {"model.config_overrides", "model", read_config_overrides},
+    {"model.use_flash_attention_2", "software.attention"},
+    {"algorithms", "", read_algorithms},
     {"model.expansion_ratio", "model"},
     {"model.ffn_config", "model"},
     {"model.intermediate_size", "model"},
@@ -265,7 +343,7 @@ constexpr ForeignKey kFoundryKeys[] = {
     {"device_train_microbatch_size", "parallelism.micro_batch", read_device_micro_batch},
     {"precision", "job.param_dtype", read_trainer_dtype},
     {"fsdp_config.sharding_strategy", "parallelism.zero_stage", read_sharding},
-    {"fsdp_config.mixed_precision", "job.grad_dtype"},
+    {"fsdp_config.mixed_precision", "job.grad_dtype", read_composer_mixed_precision},
     {"fsdp_config.activation_checkpointing", "parallelism.recompute", read_full_recompute},
     {"fsdp_config.activation_cpu_offload", "", nullptr, false,
      "activations are counted on the GPU"},
@@ -305,8 +383,7 @@ void fill_foundry(ForeignReading& r) {
   if (!d.optimizer) d.optimizer = plan::Optimizer::adam;
   d.order = mesh::kDefaultOrder;
   d.framework = find_software("llm-foundry");
-  if (word_at(r, "model.attn_config.attn_impl") == "torch")
-    d.attention = plan::AttentionKernel::unfused;
+  d.attention = find_foundry_attention(r);
 }
 
 /// Composer's launcher has the config under `parameters`, and FSDP's settings moved to
@@ -335,6 +412,12 @@ void read_jax_optimizer(ForeignReading& r, const YamlNode& node) {
     report_left_out(r, node, "opt_type: estimated with Adam's states");
 }
 
+/// Reads the heads as they were named until the end of 2023, before queries and keys had their own.
+void read_old_heads(ForeignReading& r, const YamlNode& node) {
+  if (const std::optional<i64> heads = r.fields.whole(node, 1, kMaxCount))
+    r.shapes.heads = r.shapes.kv_heads = *heads;
+}
+
 /// -1 drops no tokens.
 void read_maxtext_capacity(ForeignReading& r, const YamlNode& node) {
   constexpr double kMax = 100;
@@ -347,6 +430,7 @@ constexpr ForeignKey kMaxtextKeys[] = {
     {"base_emb_dim", "model", shape<&model::Shapes::hidden>},
     {"base_num_query_heads", "model", shape<&model::Shapes::heads>},
     {"base_num_kv_heads", "model", shape<&model::Shapes::kv_heads>},
+    {"base_num_heads", "model", read_old_heads},
     {"base_num_decoder_layers", "model", shape<&model::Shapes::layers>},
     {"base_mlp_dim", "model", shape<&model::Shapes::ffn>},
     {"head_dim", "model", shape<&model::Shapes::head_dim>},

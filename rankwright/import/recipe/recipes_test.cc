@@ -60,6 +60,24 @@ TEST(Verl, ReadsOverridesOfAScript_WithFsdp) {
   EXPECT_EQ(config.plan.micro_batch, 2);
 }
 
+// A batch that is smaller than its mini-batches is one update.
+TEST(Verl, MiniBatchLargerThanTheBatch_IsOneUpdate) {
+  const std::string text =
+      "python3 main_ppo.py actor_rollout_ref.model.path=Qwen/Qwen3-8B data.train_batch_size=16 "
+      "actor_rollout_ref.rollout.n=4 trainer.nnodes=1 trainer.n_gpus_per_node=8 "
+      "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=1 "
+      "actor_rollout_ref.actor.ppo_mini_batch_size=";
+  const PlanFile larger = read(text + "128\n", "run.sh");
+  EXPECT_THAT(larger.draft.global_batch, Optional(64));  // 16 prompts x 4
+  EXPECT_THAT(larger.findings, Contains(Field(&Diagnostic::code, "RW0615")));
+  EXPECT_THAT(read(text + "8\n", "run.sh").draft.global_batch, Optional(32));
+  // Sequences of an environment are its steps, and a trainer without batches has one of 0.
+  EXPECT_THAT(read(text + "128 env.rollout.n=8\n", "run.sh").draft.global_batch, Optional(512));
+  const PlanFile none = read(text + "128 data.train_batch_size=0\n", "run.sh");
+  EXPECT_FALSE(has_errors(none.findings));
+  EXPECT_THAT(none.draft.global_batch, Optional(512));
+}
+
 TEST(Verl, ReadsTheDegreesOfMegatron_AndPackedMicroBatches) {
   const PlanFile plan = read(
       "python3 -m verl.trainer.main_ppo --config-name='ppo_megatron_trainer.yaml' \\\n"

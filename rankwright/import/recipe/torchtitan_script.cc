@@ -107,7 +107,7 @@ void read_torchtitan_script(PlanFile& plan, const FileReader& files) {
     // Whole paths are found before those through maps.
     tree.entries.insert(tree.entries.end(), overrides.entries.begin(), overrides.entries.end());
   }
-  read_torchtitan_tree(plan, tree, files, nullptr);
+  read_torchtitan_tree(plan, tree, files, nullptr, base.has_value());
   plan.draft.target = rules::Target::torchtitan_0_2;
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, flags.map, files};

@@ -1,8 +1,11 @@
 // Reads launch scripts with the flags of Hugging Face's Trainer: those of ms-swift and
 // LLaMA-Factory, and of training programs that take the Trainer's arguments. The flags are the keys
 // of fine_tuning.cc; what a tool does without a flag is added to them.
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "rankwright/base/format.h"
 #include "rankwright/import/framework/recipes.h"
 #include "rankwright/import/framework/script_report.h"
 #include "rankwright/import/plan/plan_format.h"
@@ -65,6 +68,32 @@ constexpr TrainerTool kTools[] = {
     {"", kTrainerDefaults},
 };
 
+/// A setting that the name of a program states if no flag does.
+struct ProgramName {
+  std::string_view word;  // in the name of the file
+  std::string_view key, value;
+  std::string_view states;                    // for the user
+  std::span<const std::string_view> unless;   // keys that decide instead
+  std::span<const std::string_view> needs{};  // the name states nothing without one of these keys
+};
+
+constexpr std::string_view kMethodKeys[] = {"rl", "stage", "rlhf_type", "max_completion_length",
+                                            "num_generations"};
+constexpr std::string_view kRankKeys[] = {"lora_rank", "lora_r"};
+constexpr std::string_view kAdapterKeys[] = {"full_finetuning", "full_finetune",   "use_peft",
+                                             "use_lora",        "lora_enable",     "lora",
+                                             "qlora",           "finetuning_type", "train_type"};
+constexpr std::string_view kPairs = "pairs of sequences, and a reference model";
+constexpr std::string_view kPairsOnly = "pairs of sequences, without a reference model";
+constexpr std::string_view kAdapters = "adapters of the stated rank";
+constexpr ProgramName kProgramNames[] = {
+    {"simpo", "rl", "simpo", kPairsOnly, kMethodKeys},
+    {"orpo", "rl", "orpo", kPairsOnly, kMethodKeys},
+    {"dpo", "rl", "dpo", kPairs, kMethodKeys},
+    {"peft", "use_peft", "true", kAdapters, kAdapterKeys, kRankKeys},
+    {"lora", "use_peft", "true", kAdapters, kAdapterKeys, kRankKeys},
+};
+
 bool has_key(const MegatronFlags& flags, std::string_view key) {
   return flags.map.find(key) != nullptr ||
          std::any_of(flags.unknown.begin(), flags.unknown.end(),
@@ -105,13 +134,30 @@ void add_defaults(MegatronFlags& flags, std::string_view text) {
     }
 }
 
+/// Adds the settings that the name of the training program states, and reports each as assumed.
+void add_program_settings(MegatronFlags& flags, PlanFile& plan) {
+  const std::string program = lower(flags.program);
+  const auto has_any = [&](std::span<const std::string_view> keys) {
+    return std::any_of(keys.begin(), keys.end(),
+                       [&](std::string_view key) { return has_key(flags, key); });
+  };
+  for (const ProgramName& row : kProgramNames) {
+    const bool named = program.find(row.word) != std::string::npos;
+    if (!named || has_any(row.unless) || (!row.needs.empty() && !has_any(row.needs))) continue;
+    add_key(flags, row.key, row.value);
+    plan.findings.push_back(make_assumption(
+        fmt::format("{}, by the name of {}", row.states, make_excerpt(flags.program)), "",
+        {.file = plan.name}));
+  }
+}
+
 /// GRPO's sequence is a prompt, whose limit is the length, and an answer.
 void add_answer(ForeignReading& r) {
   Draft& d = r.draft;
   const bool prompt = find_path(r.root, "max_length") != nullptr;
   const std::optional<i64> answer = read_whole_at(r, "max_completion_length", 1, kMaxSequence / 2);
-  if (d.method != plan::Method::grpo || !prompt || !answer || !d.sequence) return;
-  if (*d.sequence <= kMaxSequence / 2) *d.sequence += *answer;
+  if (d.method == plan::Method::grpo && prompt && answer)
+    add_answer_length(r, *answer, "max_completion_length");
 }
 
 /// Returns whether a script runs `accelerate launch`.
@@ -211,6 +257,7 @@ void read_trainer_script(PlanFile& plan, const FileReader& files) {
   for (YamlEntry& entry : flags.map.entries) use_underscores(entry.key.scalar);
   for (MegatronFlags::Unknown& one : flags.unknown) use_underscores(one.flag);
   for (MegatronFlags::Default& one : flags.defaults) use_underscores(one.flag);
+  for (std::string& off : flags.off) use_underscores(off);
   if (flags.map.entries.empty() && flags.config.scalar.empty()) return;  // nothing is stated
   const FileReader all_files = with_written_files(files, plan.name, flags);
   add_overrides(flags, plan.text, input);
@@ -220,6 +267,9 @@ void read_trainer_script(PlanFile& plan, const FileReader& files) {
     flags.map.entries.push_back(std::move(config));
   }
   inherit_config(flags, plan.name, all_files);
+  for (const std::string& off : flags.off)
+    if (flags.map.find(off) == nullptr) add_key(flags, off, "false");
+  add_program_settings(flags, plan);
   add_defaults(flags, plan.text);
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, flags.map, all_files};

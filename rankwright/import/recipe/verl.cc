@@ -260,6 +260,26 @@ std::optional<i64> read_shared_micro_batch(ForeignReading& r, const std::string&
   return std::clamp<i64>(*all / ranks, 1, kMaxMicroBatch);
 }
 
+/// Returns the batch if a mini-batch of `prompts` is larger: it is then one update, which later
+/// versions refuse. A batch of 0 is that of a trainer without one, and the steps of an environment
+/// are sequences of their own. Leaves the batch open, and reports it.
+std::optional<i64> find_small_batch(ForeignReading& r, std::optional<i64> prompts, PlanFile& plan) {
+  constexpr const char* kMini = "actor_rollout_ref.actor.ppo_mini_batch_size";
+  const std::optional<i64> batch = read_whole_at(r, "data.train_batch_size", 0, plan::kMaxBatch);
+  const bool environment =
+      std::any_of(r.root.entries.begin(), r.root.entries.end(), [](const YamlEntry& entry) {
+        return entry.key.scalar == "env" || entry.key.scalar.starts_with("env.");
+      });
+  if (!batch || *batch == 0 || !prompts || *batch >= *prompts || environment) return std::nullopt;
+  const std::string update = fmt::format("an update of {}", plural(*batch, "prompt", "prompts"));
+  plan.open.push_back({"job.global_batch", update, "set global_batch in a plan file"});
+  r.fields.report(*find_path(r.root, kMini),
+                  make_assumption(fmt::format("{}: the mini-batch of {} is larger than "
+                                              "train_batch_size",
+                                              update, count(*prompts))));
+  return batch;
+}
+
 /// A mini-batch counts prompts; each has `n` responses. Fine-tuning counts sequences.
 void read_verl_batch(ForeignReading& r, const MegatronFlags& flags, PlanFile& plan) {
   Draft& d = r.draft;
@@ -283,7 +303,8 @@ void read_verl_batch(ForeignReading& r, const MegatronFlags& flags, PlanFile& pl
       read_whole_at(r, actor + "ppo_mini_batch_size", 1, plan::kMaxBatch);
   const bool open =
       unknown(actor + "ppo_mini_batch_size") || unknown("actor_rollout_ref.rollout.n");
-  const std::optional<i64> all = product({prompts.value_or(256), responses});
+  const std::optional<i64> small = find_small_batch(r, prompts, plan);
+  const std::optional<i64> all = product({small ? *small : prompts.value_or(256), responses});
   if (!open && all && *all <= plan::kMaxBatch) d.global_batch = all;
   const i64 prompt = read_whole_at(r, "data.max_prompt_length", 1, kMaxSequence / 2).value_or(512);
   const i64 answer =

@@ -552,6 +552,7 @@ ShellWord Expander::finish_word(const Text& text) const {
   if (mark != std::string::npos) {
     const auto name = unknown_.find(text.at[mark]);
     word.unknown = name == unknown_.end() || name->second.empty() ? "?" : name->second;
+    word.tail = text.chars.substr(text.chars.rfind(kUnknown) + 1);
   }
   for (const std::uint16_t from : text.origin)
     if (from != 0 && word.default_of.empty()) word.default_of = origins_[from - 1u];

@@ -24,6 +24,7 @@ struct ShellWord {
   std::size_t at = 0;        // offset in the script
   std::size_t width = 1;     // characters in the script
   std::string unknown{};     // first variable without a value; if set, `text` is meaningless
+  std::string tail{};        // text after the last variable without a value
   std::string default_of{};  // first unset variable whose default is used; "?X": a condition on X
 };
 

@@ -1,0 +1,91 @@
+// llm-foundry's models of transformers with another config, and older names of MaxText.
+#include <gmock/gmock.h>
+
+#include "rankwright/import/plan/plan_format.h"
+
+namespace rankwright::importer {
+namespace pretraining_yaml_test {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::Optional;
+
+/// A file of llm-foundry with these settings of the model, and further ones.
+PlanFile foundry(const std::string& model, const std::string& more = "") {
+  return read_any_plan(
+      "max_seq_len: 1024\nglobal_train_batch_size: 64\ndevice_train_microbatch_size: 4\n"
+      "precision: amp_bf16\nmodel:\n  name: hf_causal_lm\n" +
+          model + more,
+      "run.yaml", refuse_file);
+}
+
+const auto left_out(const std::string& detail) {
+  return Contains(
+      AllOf(Field(&Diagnostic::code, "RW0601"), Field(&Diagnostic::detail, HasSubstr(detail))));
+}
+
+const std::string kOverrides =
+    "  config_overrides:\n    hidden_size: 512\n    num_hidden_layers: 4\n"
+    "    num_attention_heads: 8\n    num_key_value_heads: 2\n    intermediate_size: 1536\n"
+    "    vocab_size: 32000\n    sliding_window: 1024\n";
+
+TEST(LlmFoundry, OverridesOfAConfig_ChangeTheModel) {
+  const PlanFile plan =
+      foundry("  pretrained_model_name_or_path: mistralai/Mistral-7B-v0.1\n" + kOverrides);
+  EXPECT_FALSE(has_errors(plan.findings)) << plan.findings[0].detail;
+  ASSERT_TRUE(plan.draft.model.has_value());
+  const model::Model& model = *plan.draft.model;
+  EXPECT_EQ(model.hidden, 512);
+  EXPECT_EQ(model.layers(), 4);
+  EXPECT_EQ(model.vocab, 32000);
+  EXPECT_EQ(model.layer(0).attention.kv_heads, 2);
+  EXPECT_EQ(model.layer(0).attention.head_dim, 64);
+  EXPECT_EQ(model.layer(0).ffn.width, 1536);
+  const PlanFile unknown = foundry("  pretrained_model_name_or_path: my/model\n" + kOverrides);
+  EXPECT_FALSE(unknown.draft.model.has_value());
+  EXPECT_THAT(unknown.findings, left_out("config_overrides"));
+}
+
+TEST(LlmFoundry, AttentionOfATransformersModel) {
+  const std::string llama = "  pretrained_model_name_or_path: meta-llama/Llama-3.1-8B\n";
+  const std::string mpt = "  pretrained_model_name_or_path: mosaicml/mpt-7b\n";
+  EXPECT_THAT(foundry(llama + "  use_flash_attention_2: true\n").draft.attention,
+              Optional(plan::AttentionKernel::flash2));
+  EXPECT_THAT(foundry(llama).draft.attention, Optional(plan::AttentionKernel::unfused));
+  EXPECT_EQ(foundry(mpt).draft.attention, std::nullopt);
+  EXPECT_THAT(foundry(mpt + "  config_overrides:\n    attn_config:\n      attn_impl: torch\n")
+                  .draft.attention,
+              Optional(plan::AttentionKernel::unfused));
+}
+
+TEST(LlmFoundry, ParametersInFp32_AndAlgorithms_AreReported) {
+  const std::string llama = "  pretrained_model_name_or_path: meta-llama/Llama-3.1-8B\n";
+  const PlanFile plan = foundry(llama,
+                                "fsdp_config: {sharding_strategy: FULL_SHARD, mixed_precision: "
+                                "FULL}\nalgorithms:\n  gradient_clipping: {}\n  masks: {t: 1}\n");
+  EXPECT_THAT(plan.findings, left_out("mixed_precision FULL"));
+  EXPECT_THAT(plan.findings, left_out("algorithms.masks"));
+  EXPECT_THAT(plan.findings, Not(left_out("gradient_clipping")));
+  EXPECT_THAT(foundry(llama, "fsdp_config: {mixed_precision: PURE}\n").findings,
+              Not(left_out("mixed_precision")));
+}
+
+// Until the end of 2023, queries and keys had one number of heads.
+TEST(Maxtext, OlderNameOfHeads_IsRead) {
+  const PlanFile plan = read_any_plan(
+      "python3 MaxText/train.py base.yml base_emb_dim=1024 base_num_heads=16 base_mlp_dim=4096 "
+      "base_num_decoder_layers=8 head_dim=64 per_device_batch_size=1 max_target_length=512\n",
+      "run.sh", [](const std::string& path) -> Result<std::string> {
+        if (path != "base.yml") return refuse_file(path);
+        return "base_num_query_heads: 8\nbase_num_kv_heads: 8\n";
+      });
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->layer(0).attention.heads, 16);
+  EXPECT_EQ(plan.draft.model->layer(0).attention.kv_heads, 16);
+}
+
+}  // namespace pretraining_yaml_test
+}  // namespace rankwright::importer

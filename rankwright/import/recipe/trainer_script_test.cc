@@ -1,0 +1,121 @@
+// Launch scripts of the Trainer: what programs name, and what other commands of a script state.
+#include <gmock/gmock.h>
+
+#include "rankwright/import/plan/plan_format.h"
+
+namespace rankwright::importer {
+namespace trainer_script_test {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::Optional;
+
+PlanFile read(const std::string& text, const FileReader& files = refuse_file) {
+  return read_any_plan(text, "run.sh", files);
+}
+
+/// A training command that runs `program` with further flags.
+std::string run(const std::string& program, const std::string& flags) {
+  return "torchrun --nproc_per_node 2 " + program +
+         " --model_name_or_path meta-llama/Llama-2-7b-hf --per_device_train_batch_size 3 \\\n  " +
+         flags + "\n";
+}
+
+const auto left_out(const std::string& detail) {
+  return Contains(
+      AllOf(Field(&Diagnostic::code, "RW0601"), Field(&Diagnostic::detail, HasSubstr(detail))));
+}
+
+TEST(TrainerScript, ValuesOfSwitches_AreWordsOfPython) {
+  const auto dtype = [](const std::string& flags) {
+    return read(run("train.py", flags)).draft.param_dtype;
+  };
+  EXPECT_THAT(dtype("--fp16 True --bf16 False"), Optional(plan::Dtype::fp16));
+  EXPECT_THAT(dtype("--bf16 False --bf16 True"), Optional(plan::Dtype::bf16));
+  // The weights are loaded in fp32 unless the program is told otherwise.
+  EXPECT_THAT(dtype("--bf16 False"), Optional(plan::Dtype::fp32));
+  EXPECT_EQ(dtype("--bf16 False --torch_dtype bfloat16"), std::nullopt);
+  EXPECT_EQ(dtype("--max_seq_length 64"), std::nullopt);
+}
+
+// A program of preference optimization has pairs of sequences, and says so by its name.
+TEST(TrainerScript, NameOfTheProgram_StatesTheMethod) {
+  const PlanFile pairs = read(run("scripts/train_dpo.py", "--bf16"));
+  EXPECT_THAT(pairs.draft.method, Optional(plan::Method::dpo));
+  EXPECT_THAT(pairs.draft.ref_model, Optional(true));
+  EXPECT_THAT(pairs.draft.micro_batch, Optional(6));
+  EXPECT_THAT(pairs.findings,
+              Contains(AllOf(Field(&Diagnostic::code, "RW0615"),
+                             Field(&Diagnostic::detail, HasSubstr("train_dpo.py")))));
+  const PlanFile odds = read(run("run_orpo.py", "--bf16"));
+  EXPECT_THAT(odds.draft.method, Optional(plan::Method::dpo));
+  EXPECT_THAT(odds.draft.ref_model, Optional(false));
+  const PlanFile plain = read(run("train.py", "--bf16"));
+  EXPECT_EQ(plain.draft.method, std::nullopt);
+  EXPECT_THAT(plain.draft.micro_batch, Optional(3));
+}
+
+TEST(TrainerScript, NameOfTheProgram_StatesAdapters) {
+  const PlanFile plan = read(run("run_sft_with_peft.py",
+                                 "--lora_rank 64 --trainable q_proj,down_proj --modules_to_save "
+                                 "embed_tokens,lm_head"));
+  EXPECT_THAT(plan.draft.lora_rank, Optional(64));
+  ASSERT_TRUE(plan.draft.lora_modules.has_value());
+  EXPECT_EQ(show(*plan.draft.lora_modules, " "), "q_proj down_proj");
+  EXPECT_THAT(plan.findings, left_out("modules_to_save"));
+  const PlanFile full = read(run("run_sft_with_peft.py", "--lora_rank 8 --full_finetuning True"));
+  EXPECT_FALSE(full.draft.lora_rank.has_value());
+}
+
+// The GPUs of a command that prepares data are not those of the training.
+TEST(TrainerScript, VisibleGpusOfAnotherCommand_LeaveTheRanksOpen) {
+  const std::string train =
+      "deepspeed train.py --model_name_or_path meta-llama/Llama-2-7b-hf \\\n"
+      "  --per_device_train_batch_size 1\n";
+  const PlanFile other = read("CUDA_VISIBLE_DEVICES=0,1,2 bash generate.sh \\\n  data\n" + train);
+  EXPECT_FALSE(other.draft.shape.has_value());
+  for (const char* const mine : {"CUDA_VISIBLE_DEVICES=0,1,2 ", "CUDA_VISIBLE_DEVICES=0,1,2 \\\n",
+                                 "export CUDA_VISIBLE_DEVICES=0,1,2\n"}) {
+    const PlanFile plan = read(mine + train);
+    ASSERT_TRUE(plan.draft.shape.has_value()) << mine;
+    EXPECT_EQ(plan.draft.shape->gpus, 3) << mine;
+  }
+}
+
+TEST(TrainerScript, SecondFrozenModel_IsReported) {
+  const std::string flags = "--ref_name_or_path Qwen/Qwen2.5-3B --num_generations 4 --beta ";
+  EXPECT_THAT(read(run("train.py", flags + "0")).findings, left_out("without this one"));
+  // The reference of a penalty is counted.
+  EXPECT_THAT(read(run("train.py", flags + "0.04")).findings, Not(left_out("without this one")));
+}
+
+// GKD's beta mixes two losses: no reference model is held for it.
+TEST(TrainerScript, WeightOfAnotherMethod_IsNotAPenalty) {
+  const std::string command =
+      "NPROC_PER_NODE=2 swift rlhf --model Qwen/Qwen2.5-7B --max_length 256 --beta 0.5 "
+      "--per_device_train_batch_size 1 --rlhf_type ";
+  const PlanFile distilled = read(command + "gkd --max_completion_length 64\n");
+  EXPECT_THAT(distilled.draft.ref_model, Optional(false));
+  EXPECT_THAT(distilled.draft.sequence, Optional(320));
+  const PlanFile kto = read(command + "kto\n");
+  EXPECT_NE(kto.draft.method, plan::Method::dpo);  // its batch counts sequences
+  EXPECT_THAT(kto.draft.micro_batch, Optional(1));
+}
+
+TEST(TrainerScript, SourceAndTarget_AreTheSequence) {
+  EXPECT_THAT(
+      read(run("train.py", "--max_source_length 200 --max_target_length 56")).draft.sequence,
+      Optional(256));
+}
+
+TEST(TrainerScript, NameOfAConfigWithoutOffloading) {
+  const PlanFile plan = read(run("train.py", "--deepspeed conf/ds_zero2_no_offload.json"));
+  EXPECT_THAT(plan.draft.zero, Optional(2));
+  EXPECT_FALSE(plan.draft.offload_optimizer.has_value());
+}
+
+}  // namespace trainer_script_test
+}  // namespace rankwright::importer
