@@ -116,8 +116,9 @@ Bytes bound_layers(const NodeSpace& space, std::size_t zero, const std::vector<d
   for (const double f : in_flight) {
     const Bytes each = states + f * activations;
     if (each <= Bytes{}) return {};
-    sum += 1 / each.value;
-    held += f / each.value;
+    const double weight = 1 / each.value;
+    sum += weight;
+    held += f * weight;
   }
   const auto [fewest, most] = std::minmax_element(in_flight.begin(), in_flight.end());
   Bytes total{};
@@ -317,13 +318,12 @@ const MemoryBounds& BatchMemory::bound(std::size_t recompute, pipeline::Schedule
   const OverheadBounds& overhead = find_overhead(config);
   std::vector<double>& in_flight = in_flight_[std::size_t(schedule)];
   if (in_flight.empty()) in_flight = list_in_flight(config, row(schedule));
-  const RecomputeChoice& choice = space_->recomputes[recompute];
   i64 recomputed = 0;
-  if (choice.quarters > 0)
-    for (const std::vector<PipeSet>& sets : space_->pipe_sets)
-      for (const Pipe& pipe : sets[recompute].pipes)
-        if (pipe.schedule == schedule)
-          recomputed = std::max(recomputed, pipe.chunks * choice.layers(pipe.chunks));
+  for (const std::vector<PipeSet>& sets : space_->pipe_sets) {
+    const PipeSet& set = sets[recompute];
+    for (std::size_t k = 0; k < set.schedules.size(); ++k)
+      if (set.schedules[k] == schedule) recomputed = std::max(recomputed, set.recomputed[k]);
+  }
   return known.emplace(
       bound_memory(*space_, config, activations, overhead, in_flight, double(recomputed)));
 }

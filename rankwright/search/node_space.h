@@ -53,6 +53,7 @@ struct StateBounds {
 struct PipeSet {
   std::vector<Pipe> pipes{};
   std::vector<pipeline::Schedule> schedules{};
+  std::vector<i64> recomputed{};  // by schedule: most layers that a pp rank recomputes
 };
 
 /// All choices of one node. Immutable once it is made.

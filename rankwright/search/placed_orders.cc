@@ -188,8 +188,15 @@ void combine_pipes(NodeSpace& space) {
     for (const Pipe& pipe : space.pipes) {
       if (!combines(space.recomputes[k], pipe)) continue;
       PipeSet& set = space.pipe_sets[split && pipe.chunks > 1 ? 1 : 0][k];
-      if (std::ranges::find(set.schedules, pipe.schedule) == set.schedules.end())
+      const auto found = std::ranges::find(set.schedules, pipe.schedule);
+      const std::size_t at = std::size_t(found - set.schedules.begin());
+      if (found == set.schedules.end()) {
         set.schedules.push_back(pipe.schedule);
+        set.recomputed.push_back(0);
+      }
+      const RecomputeChoice& choice = space.recomputes[k];
+      if (choice.quarters > 0)
+        set.recomputed[at] = std::max(set.recomputed[at], pipe.chunks * choice.layers(pipe.chunks));
       set.pipes.push_back(pipe);
       ++space.num_combinations;
     }
