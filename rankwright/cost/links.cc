@@ -54,7 +54,18 @@ Links::Links(const cluster::Cluster& cluster, const cluster::Calibration& calibr
   loaded_[cluster::Constant::nic_share] *= calibration[cluster::Constant::nic_training];
 }
 
-Links::Links(const plan::TrainingConfig& config, const cluster::Calibration& calibration)
+mesh::Span SpanCache::find(const plan::TrainingConfig& config, mesh::GroupKind kind) {
+  // These two are not the span of their shape.
+  if (kind == mesh::GroupKind::edges || kind == mesh::GroupKind::mirror)
+    return find_span(config, kind);
+  const mesh::GroupShape shape = make_group_shape(config.plan.meshes(), kind, config.plan.shards());
+  for (const auto& [one, found] : known_)
+    if (one.used == shape.used && std::equal(one.begin(), one.end(), shape.begin())) return found;
+  return known_.emplace_back(shape, find_span(config, kind)).second;
+}
+
+Links::Links(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
+             SpanCache* known)
     : Links(config.cluster, calibration) {
   const plan::Plan& plan = config.plan;
   single_rail_ = config.software.single_rail;
@@ -73,7 +84,9 @@ Links::Links(const plan::TrainingConfig& config, const cluster::Calibration& cal
       active_groups_ = ffn.active_groups;
     }
   const auto find = [&](mesh::GroupKind kind, i64 size) {
-    if (size > 1) spans_[std::size_t(kind)] = find_span(config, kind);
+    if (size <= 1) return;
+    spans_[std::size_t(kind)] =
+        known != nullptr ? known->find(config, kind) : find_span(config, kind);
   };
   find(mesh::GroupKind::tp, plan.tp);
   find(mesh::GroupKind::cp, plan.cp);

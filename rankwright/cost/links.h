@@ -3,6 +3,9 @@
 // from cost/collective.h.
 #pragma once
 
+#include <utility>
+#include <vector>
+
 #include "rankwright/cluster/calibration.h"
 #include "rankwright/cost/collective.h"
 #include "rankwright/plan/plan.h"
@@ -18,11 +21,22 @@ inline constexpr double kDeepEpProcessors = 20;
 /// `active_groups` of `groups` groups (0: not limited). Requires: places >= 1, copies >= 1.
 double count_reached_places(double places, i64 copies, i64 groups = 0, i64 active_groups = 0);
 
+/// Spans that are known by the shape of their groups, of configs that differ in axis order, degrees
+/// or sharding. All have the same world, placement and cluster.
+class SpanCache {
+ public:
+  mesh::Span find(const plan::TrainingConfig& config, mesh::GroupKind kind);
+
+ private:
+  std::vector<std::pair<mesh::GroupShape, mesh::Span>> known_{};
+};
+
 /// The network spans of all group kinds of one plan.
 class Links {
  public:
-  /// Finds the spans of the groups that layers, sends and ZeRO use.
-  Links(const plan::TrainingConfig& config, const cluster::Calibration& calibration);
+  /// Finds the spans of the groups that layers, sends and ZeRO use, in `known` if it is not null.
+  Links(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
+        SpanCache* known = nullptr);
   /// Returns links without any group: all times are 0.
   static Links none(const plan::TrainingConfig& config, const cluster::Calibration& calibration) {
     return Links(config.cluster, calibration);

@@ -38,7 +38,7 @@ std::size_t index_shard(std::vector<std::pair<int, i64>>& sizes, int zero, i64 s
 
 /// Finds the spans of an order's groups and the ways to shard on it. A hybrid shard is the data
 /// ranks inside one domain of its level.
-PlacedOrder place_order(NodeSpace& space, const mesh::Order& order) {
+PlacedOrder place_order(NodeSpace& space, const mesh::Order& order, cost::SpanCache& known) {
   plan::TrainingConfig& config = space.config;
   config.plan.order = order;
   choose(config.plan, 0, 0, space.problem());
@@ -46,10 +46,10 @@ PlacedOrder place_order(NodeSpace& space, const mesh::Order& order) {
   config.plan.dispatcher = choose_dispatcher(problem, config.plan.ep);
   PlacedOrder placed{.order = order,
                      .dispatcher = config.plan.dispatcher,
-                     .links = cost::Links(config, space.context.calibration)};
+                     .links = cost::Links(config, space.context.calibration, &known)};
   if (problem.dispatch_per_node && placed.links.span(mesh::GroupKind::ep).level > 0) {
     config.plan.dispatcher = placed.dispatcher = plan::Dispatcher::deepep;
-    placed.links = cost::Links(config, space.context.calibration);
+    placed.links = cost::Links(config, space.context.calibration, &known);
   }
   if (config.plan.pp > 1)
     placed.links.add(config, mesh::GroupKind::mirror);  // for schedules that hold each stage twice
@@ -72,8 +72,8 @@ PlacedOrder place_order(NodeSpace& space, const mesh::Order& order) {
         continue;
       }
       config.plan.shard_size = shard.size;
-      shard.shard = cost::find_span(config, mesh::GroupKind::shard);
-      shard.replicate = cost::find_span(config, mesh::GroupKind::replicate);
+      shard.shard = known.find(config, mesh::GroupKind::shard);
+      shard.replicate = known.find(config, mesh::GroupKind::replicate);
       config.plan.shard_size = 0;
     }
     shard.at = index_shard(space.shard_sizes, shard.zero, shard.size);
@@ -94,6 +94,7 @@ const rules::Rule* find_order_refusal(const NodeSpace& space) {
 void enumerate_orders(NodeSpace& space, SearchStats& stats) {
   const i64 per_shard = space.candidates_per_shard();
   const i64 per_order = space.candidates_per_order();
+  cost::SpanCache known;
   for (const mesh::Order& order : list_orders(space.problem(), space.node)) {
     space.config.plan.order = order;
     if (const plan::ConstraintViolation violation = find_first_violation(space.config)) {
@@ -104,7 +105,7 @@ void enumerate_orders(NodeSpace& space, SearchStats& stats) {
       stats.rules[rule->page.code] += per_order;
       continue;
     }
-    PlacedOrder found = place_order(space, order);
+    PlacedOrder found = place_order(space, order, known);
     if (std::any_of(space.orders.begin(), space.orders.end(),
                     [&](const PlacedOrder& other) { return is_duplicate(found, other); })) {
       stats.duplicates += per_order;
