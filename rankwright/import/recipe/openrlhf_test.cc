@@ -22,7 +22,7 @@ std::string ppo(const std::string& program, const std::string& flags) {
          flags + "\n";
 }
 
-const auto left_out(const std::string& detail) {
+auto left_out(const std::string& detail) {
   return Contains(
       AllOf(Field(&Diagnostic::code, "RW0601"), Field(&Diagnostic::detail, HasSubstr(detail))));
 }

@@ -22,7 +22,7 @@ PlanFile foundry(const std::string& model, const std::string& more = "") {
       "run.yaml", refuse_file);
 }
 
-const auto left_out(const std::string& detail) {
+auto left_out(const std::string& detail) {
   return Contains(
       AllOf(Field(&Diagnostic::code, "RW0601"), Field(&Diagnostic::detail, HasSubstr(detail))));
 }

@@ -24,7 +24,7 @@ std::string run(const std::string& program, const std::string& flags) {
          flags + "\n";
 }
 
-const auto left_out(const std::string& detail) {
+auto left_out(const std::string& detail) {
   return Contains(
       AllOf(Field(&Diagnostic::code, "RW0601"), Field(&Diagnostic::detail, HasSubstr(detail))));
 }
