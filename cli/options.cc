@@ -327,7 +327,7 @@ int Options::unexpected(const Io& io) const {
   for (const CLI::Option* option : app_->get_options())
     for (const std::string& flag : option->get_lnames()) flags.push_back("--" + flag);
   const bool flag = word.starts_with('-');
-  const std::optional<std::string> near = flag ? nearest(word, flags) : std::nullopt;
+  const std::optional<std::string> near = flag ? nearest_flag(word, flags) : std::nullopt;
   return complain(
       fmt::format("{} '{}'", flag ? "unknown flag" : "unexpected argument", make_excerpt(word)),
       near ? fmt::format("did you mean {}?", *near) : "rankwright help " + name_, kUsage, io);

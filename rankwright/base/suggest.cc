@@ -12,20 +12,6 @@ constexpr std::size_t kLongestWord = 64;  // words come from files, so bound the
 
 std::string shorten(std::string_view word) { return lower(word.substr(0, kLongestWord)); }
 
-/// Returns the longest known word that the word begins with, up to a dash or an underscore:
-/// "--tp" for "--tp-size".
-std::optional<std::string> find_stem(std::string_view word, const std::vector<std::string>& known) {
-  std::optional<std::string> longest;
-  for (const std::string& candidate : known) {
-    const std::string stem = lower(candidate);
-    const bool begins = word.size() > stem.size() && word.starts_with(stem) &&
-                        (word[stem.size()] == '-' || word[stem.size()] == '_');
-    if (begins && !stem.empty() && (!longest || candidate.size() > longest->size()))
-      longest = candidate;
-  }
-  return longest;
-}
-
 }  // namespace
 
 int compute_edit_distance(std::string_view a, std::string_view b) {
@@ -65,7 +51,22 @@ std::optional<std::string> nearest(std::string_view word, const std::vector<std:
       best = candidate;
     }
   }
-  return best ? best : find_stem(wanted, known);
+  return best;
+}
+
+std::optional<std::string> nearest_flag(std::string_view word,
+                                        const std::vector<std::string>& known) {
+  if (std::optional<std::string> near = nearest(word, known)) return near;
+  const std::string wanted = shorten(word);
+  std::optional<std::string> longest;
+  for (const std::string& candidate : known) {
+    const std::string stem = lower(candidate);
+    const bool begins = wanted.size() > stem.size() && wanted.starts_with(stem) &&
+                        (wanted[stem.size()] == '-' || wanted[stem.size()] == '_');
+    if (begins && !stem.empty() && (!longest || candidate.size() > longest->size()))
+      longest = candidate;
+  }
+  return longest;
 }
 
 }  // namespace rankwright

@@ -12,9 +12,12 @@ namespace rankwright {
 /// neighbor to turn `a` into `b`. Compares only the first 64 characters.
 int compute_edit_distance(std::string_view a, std::string_view b);
 
-/// Returns the known word nearest to `word`, ignoring case; if none is close enough to be a typo,
-/// one that the word begins with ("tp" for "tp-size"). A typo changes at most a third of the
-/// letters.
+/// Returns the known word nearest to `word`, ignoring case, or nothing if none is close enough to
+/// be a typo. A typo changes at most a third of the letters.
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known);
+/// Returns the nearest known flag; if none is close enough to be a typo, the longest that the word
+/// begins with, up to a dash or an underscore: "--tp" for "--tp-size".
+std::optional<std::string> nearest_flag(std::string_view word,
+                                        const std::vector<std::string>& known);
 
 }  // namespace rankwright

@@ -69,13 +69,14 @@ TEST(Nearest, DistantWord_IsNothing) {
   EXPECT_EQ(nearest("tp", {}), std::nullopt);
 }
 
-TEST(Nearest, LongerName_FindsTheWordItBeginsWith) {
+TEST(NearestFlag, LongerName_FindsTheFlagItBeginsWith) {
   const std::vector<std::string> flags{"--lo", "--lora", "--lora-modules", "--tp"};
-  EXPECT_EQ(nearest("--tp-size", flags), "--tp");
-  EXPECT_EQ(nearest("--lora-rank", flags), "--lora");  // the longest
-  EXPECT_EQ(nearest("--lora_alpha_value", flags), "--lora");
-  EXPECT_EQ(nearest("--tpu-topology-name", flags), std::nullopt);  // another word
-  EXPECT_EQ(nearest("--lora-", {"--lora-module"}), std::nullopt);
+  EXPECT_EQ(nearest_flag("--tp-size", flags), "--tp");
+  EXPECT_EQ(nearest_flag("--lora-rank", flags), "--lora");  // the longest
+  EXPECT_EQ(nearest_flag("--lora_alpha_value", flags), "--lora");
+  EXPECT_EQ(nearest_flag("--tpu-topology-name", flags), std::nullopt);  // another word
+  EXPECT_EQ(nearest_flag("--tpp", flags), "--tp");                      // a typo
+  EXPECT_EQ(nearest("--lora-rank", flags), std::nullopt);  // names in files are not flags
 }
 
 TEST(Nearest, AllowsAThirdOfTheLetters) {

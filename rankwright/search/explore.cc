@@ -708,7 +708,10 @@ void NodeSearch::search_orders(BatchLevel& batch, std::size_t part, LayerCostCac
         .num_cost_classes = evaluated.size()};
     for (const PricedOrder* one : level.orders) level.candidates += i64(one->left.size());
     stage_sets_.clear();
-    for (const Pipe& pipe : some) search_pipeline(level, pipe);
+    for (const Pipe& pipe : some) {
+      if (is_stopped()) return;  // a split of thousands of layers takes a while
+      search_pipeline(level, pipe);
+    }
   }
 }
 
