@@ -46,7 +46,7 @@ else()
   message(STATUS "Test of the documentation site: none, no mkdocs found")
 endif()
 
-# The pictures of the labs are what the commands below them draw.
-add_test(NAME docs.lab_pictures COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/make_lab_pictures
+# The pictures of the documents are what their commands draw.
+add_test(NAME docs.pictures COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/make_pictures
   $<TARGET_FILE:rankwright_exe> --check)
-set_tests_properties(docs.lab_pictures PROPERTIES TIMEOUT 300)
+set_tests_properties(docs.pictures PROPERTIES TIMEOUT 300)
