@@ -2,14 +2,11 @@
 #include <gmock/gmock.h>
 
 #include "rankwright/import/plan/plan_format.h"
+#include "tests/support/left_out.h"
 
 namespace rankwright::importer {
 namespace openrlhf_test {
 
-using ::testing::AllOf;
-using ::testing::Contains;
-using ::testing::Field;
-using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::Optional;
 
@@ -20,11 +17,6 @@ std::string ppo(const std::string& program, const std::string& flags) {
          " --train_batch_size 64 --micro_train_batch_size 2 --zero_stage 2 --pretrain "
          "Qwen/Qwen2.5-7B " +
          flags + "\n";
-}
-
-auto left_out(const std::string& detail) {
-  return Contains(
-      AllOf(Field(&Diagnostic::code, "RW0601"), Field(&Diagnostic::detail, HasSubstr(detail))));
 }
 
 TEST(OpenRlhf, ModelsBesideTheActor_AreNamed) {

@@ -2,14 +2,11 @@
 #include <gmock/gmock.h>
 
 #include "rankwright/import/plan/plan_format.h"
+#include "tests/support/left_out.h"
 
 namespace rankwright::importer {
 namespace pretraining_yaml_test {
 
-using ::testing::AllOf;
-using ::testing::Contains;
-using ::testing::Field;
-using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::Optional;
 
@@ -20,11 +17,6 @@ PlanFile foundry(const std::string& model, const std::string& more = "") {
       "precision: amp_bf16\nmodel:\n  name: hf_causal_lm\n" +
           model + more,
       "run.yaml", refuse_file);
-}
-
-auto left_out(const std::string& detail) {
-  return Contains(
-      AllOf(Field(&Diagnostic::code, "RW0601"), Field(&Diagnostic::detail, HasSubstr(detail))));
 }
 
 const std::string kOverrides =

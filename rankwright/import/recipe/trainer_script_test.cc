@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "rankwright/import/plan/plan_format.h"
+#include "tests/support/left_out.h"
 
 namespace rankwright::importer {
 namespace trainer_script_test {
@@ -22,11 +23,6 @@ std::string run(const std::string& program, const std::string& flags) {
   return "torchrun --nproc_per_node 2 " + program +
          " --model_name_or_path meta-llama/Llama-2-7b-hf --per_device_train_batch_size 3 \\\n  " +
          flags + "\n";
-}
-
-auto left_out(const std::string& detail) {
-  return Contains(
-      AllOf(Field(&Diagnostic::code, "RW0601"), Field(&Diagnostic::detail, HasSubstr(detail))));
 }
 
 TEST(TrainerScript, ValuesOfSwitches_AreWordsOfPython) {
