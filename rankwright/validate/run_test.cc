@@ -120,7 +120,8 @@ TEST(Run, NotesStateWhatHasNoColumn) {
   EXPECT_EQ(layer.ffn.groups, 8);
   EXPECT_EQ(layer.ffn.active_groups, 4);
   EXPECT_FALSE(stated.software.tuned);
-  const model::Layer& plain = with_notes("").model.runs.back().layer;
+  const plan::TrainingConfig unstated = with_notes("");
+  const model::Layer& plain = unstated.model.runs.back().layer;
   EXPECT_FALSE(plain.attention.qk_norm || plain.ffn.bias);
   EXPECT_EQ(plain.ffn.groups, 0);
 }
