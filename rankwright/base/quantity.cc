@@ -10,6 +10,7 @@
 #include <string>
 
 #include "rankwright/base/format.h"
+#include "rankwright/base/trim.h"
 
 namespace rankwright {
 namespace {
@@ -37,13 +38,6 @@ constexpr Unit kFlops[] = {{"FLOP/s", 1},     {"kFLOP/s", 1e3},  {"MFLOP/s", 1e6
                            {"GFLOP/s", 1e9},  {"TFLOP/s", 1e12}, {"PFLOP/s", 1e15},
                            {"EFLOP/s", 1e18}, {"GFLOPS", 1e9},   {"TFLOPS", 1e12},
                            {"PFLOPS", 1e15},  {"EFLOPS", 1e18}};
-
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "rankwright/base/format.h"
+#include "rankwright/base/trim.h"
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/catalog/table.h"
 
@@ -52,12 +53,6 @@ std::vector<System> read_systems() {
     systems.back().unit.levels.push_back(read_level(cells));
   }
   return systems;
-}
-
-std::string_view trim(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
 bool looks_like_a_count(std::string_view text) {

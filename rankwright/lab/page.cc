@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "rankwright/base/check.h"
+#include "rankwright/base/trim.h"
 #include "rankwright/report/render/table.h"
 
 namespace rankwright::lab {
@@ -24,13 +25,6 @@ std::string_view take_line(std::string_view& text) {
 
 std::string_view after(std::string_view line, std::string_view mark) {
   return line.substr(line.find(mark) + mark.size());
-}
-
-/// Removes blank lines at both ends.
-std::string_view trim(std::string_view text) {
-  const std::size_t first = text.find_first_not_of('\n');
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of('\n') - first + 1);
 }
 
 /// Removes and returns the text up to the next line that starts with `mark` outside fenced blocks;
@@ -69,14 +63,14 @@ LabStep read_step(std::string_view text) {
   LabStep step{.title = after(take_line(text), kStep), .task = {}};
   const std::size_t open = text.find(kOpen);
   if (open == std::string_view::npos) {
-    step.task = trim(text);
+    step.task = trim(text, "\n");
     return step;
   }
   std::string_view asked = text.substr(0, open);
   const std::size_t close = text.find(kClose, open);
   RW_CHECK(close != std::string_view::npos);
   step.reveal = trim(text.substr(open + kOpen.size(), close - open - kOpen.size()));
-  step.task = trim(take_until(asked, kQuestion));
+  step.task = trim(take_until(asked, kQuestion), "\n");
   while (!asked.empty()) read_question(take_line(asked), step);
   RW_CHECK(!step.questions.empty());
   return step;
@@ -226,7 +220,7 @@ const LabStep* LabPage::find_step(std::string_view key) const {
 LabPage parse_lab_page(std::string_view markdown) {
   LabPage page;
   page.title = after(take_line(markdown), ". ");
-  page.introduction = trim(take_until(markdown, kStep));
+  page.introduction = trim(take_until(markdown, kStep), "\n");
   while (!markdown.empty()) {
     const std::string_view whole = markdown;
     take_line(markdown);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "rankwright/base/format.h"
+#include "rankwright/base/trim.h"
 #include "rankwright/report/render/table.h"
 
 namespace rankwright::lab {
@@ -13,13 +14,6 @@ namespace {
 
 constexpr std::string_view kPrompt = "Type your answer, or hint, show, skip or quit:";
 constexpr std::size_t kMaxLine = 4096;
-
-/// Removes blanks at both ends.
-std::string_view trim_line(std::string_view line) {
-  const std::size_t first = line.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return line.substr(first, line.find_last_not_of(" \t\r") - first + 1);
-}
 
 /// Returns why a typed answer cannot be read, without positions in a file that does not exist.
 std::string describe_faults(const Diagnostics& faults) {
@@ -64,7 +58,7 @@ std::string Session::ask() const {
 }
 
 std::string Session::reply(std::string_view line) {
-  line = session_impl::trim_line(line);
+  line = trim(line);
   const std::string word = lower(line.substr(0, 8));
   if (word == "quit" || word == "q" || word == "exit") {
     quit_ = true;

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "rankwright/base/format.h"
+#include "rankwright/base/trim.h"
 #include "rankwright/plan/stages.h"
 
 namespace rankwright::program {
@@ -24,12 +25,6 @@ constexpr std::string_view kIgnored[] = {"UNSHARD", "RESHARD", "REDUCE_GRAD"};
 constexpr std::string_view kOverlap = "OVERLAP_F_B";
 constexpr i64 kMaxMicrobatches = i64{1} << 28;
 constexpr std::size_t kMaxFaults = 8;
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
 
 /// Reads and removes the digits at the start of `text`; returns nullopt if there are none or the
 /// number is too large.
@@ -97,7 +92,7 @@ class CellReader {
   }
 
   std::optional<Diagnostic> read_line(std::string_view line, int number) {
-    if (trimmed(line).empty() || trimmed(line).front() == '#') return std::nullopt;
+    if (trim(line).empty() || trim(line).front() == '#') return std::nullopt;
     const Location start{std::string(file_), number, 1, 1};
     if (i64(out_.ranks.size()) == kMaxPpRanks)
       return wrong(start, fmt::format("more than {} lines", count(kMaxPpRanks)));
@@ -105,7 +100,7 @@ class CellReader {
     out_.places.emplace_back();
     for (std::size_t at = 0; at <= line.size();) {
       const std::size_t end = std::min(line.find(',', at), line.size());
-      const std::string_view cell = trimmed(line.substr(at, end - at));
+      const std::string_view cell = trim(line.substr(at, end - at));
       if (!cell.empty()) {
         Location where = start;
         where.column = int(cell.data() - line.data()) + 1;
@@ -126,11 +121,11 @@ class CellReader {
     std::string_view inside = cell.substr(1, close - 1);
     while (!inside.empty()) {
       const std::size_t end = std::min(inside.find(';'), inside.size());
-      if (std::optional<Diagnostic> fault = read_one(trimmed(inside.substr(0, end)), where))
+      if (std::optional<Diagnostic> fault = read_one(trim(inside.substr(0, end)), where))
         return fault;
       inside.remove_prefix(std::min(end + 1, inside.size()));
     }
-    return join(first, trimmed(cell.substr(close + 1)), cell, where);
+    return join(first, trim(cell.substr(close + 1)), cell, where);
   }
 
   /// Joins the actions from `first` on: a forward and a backward that run as one (`word` is

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "rankwright/base/format.h"
+#include "rankwright/base/trim.h"
 #include "rankwright/import/framework/megatron_flags.h"
 #include "rankwright/import/framework/recipes.h"
 #include "rankwright/import/syntax/lines.h"
@@ -27,25 +28,19 @@ struct Assignment {
   int column = 1;  // of the value
 };
 
-std::string_view trim_blanks(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
-}
-
 std::optional<Assignment> parse_assignment(std::string_view line) {
   const std::size_t indent = line.find_first_not_of(" \t");
   const std::size_t equals = line.find('=');
   if (indent == std::string_view::npos || equals == std::string_view::npos || equals <= indent)
     return std::nullopt;
   if (line.substr(equals).starts_with("==")) return std::nullopt;
-  const std::string_view name = trim_blanks(line.substr(indent, equals - indent));
+  const std::string_view name = trim(line.substr(indent, equals - indent));
   const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '.';
   });
   std::string_view value = line.substr(equals + 1);
-  value = trim_blanks(value.substr(0, value.find('#')));
+  value = trim(value.substr(0, value.find('#')));
   if (!plain || name.empty() || value.empty()) return std::nullopt;
   return Assignment{indent, name, value, int(value.data() - line.data()) + 1};
 }
@@ -132,7 +127,7 @@ class ProgramReader {
     if (open == std::string_view::npos) return;
     const std::string_view arguments = call.substr(call.find('(', open) + 1);
     const std::optional<std::string> name =
-        find_value(trim_blanks(arguments.substr(0, arguments.find_first_of(",)"))));
+        find_value(trim(arguments.substr(0, arguments.find_first_of(",)"))));
     if (!name) return;
     value.scalar = *name;
     put("model.hf_model_id", std::move(value));

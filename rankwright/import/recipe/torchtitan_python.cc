@@ -9,6 +9,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/base/quantity.h"
+#include "rankwright/base/trim.h"
 #include "rankwright/import/framework/recipes.h"
 #include "rankwright/import/framework/torchtitan.h"
 #include "rankwright/import/framework/torchtitan_facts.h"
@@ -19,12 +20,6 @@ namespace {
 
 constexpr std::string_view kCallee = "()";     // key of a call's function
 constexpr std::string_view kFunction = "(f)";  // key of the function of this file that was called
-
-std::string_view trim(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return text.substr(0, 0);  // keeps its place in the file
-  return text.substr(first, text.find_last_not_of(" \t\r\n") + 1 - first);
-}
 
 /// Replaces comments and strings in triple quotes by blanks; keeps lines and offsets.
 std::string blank_comments(std::string text) {

@@ -7,6 +7,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/base/suggest.h"
+#include "rankwright/base/trim.h"
 #include "rankwright/lab/worksheet/words.h"
 
 namespace rankwright::lab {
@@ -114,8 +115,7 @@ class SheetReader {
   }
 
   void read_line(std::string_view line) {
-    const std::size_t first = line.find_first_not_of(" \t\r");
-    line = first == std::string_view::npos ? std::string_view() : line.substr(first);
+    line = trim(line);
     if (line.starts_with("```") || line.starts_with("~~~")) {
       fenced_ = !fenced_;
       heading_.reset();
@@ -249,11 +249,6 @@ bool is_punctuation(char c) {
 }  // namespace sheet_reader_impl
 
 std::vector<std::string> split_markdown_row(std::string_view line) {
-  const auto trim = [](std::string cell) {
-    const std::size_t first = cell.find_first_not_of(" \t\r");
-    if (first == std::string::npos) return std::string();
-    return cell.substr(first, cell.find_last_not_of(" \t\r") - first + 1);
-  };
   std::vector<std::string> cells;
   std::string cell;
   for (std::size_t k = 0; k < line.size(); ++k) {
@@ -262,14 +257,14 @@ std::vector<std::string> split_markdown_row(std::string_view line) {
     if (escapes) {
       cell += line[++k];
     } else if (line[k] == '|') {
-      cells.push_back(trim(std::move(cell)));
+      cells.emplace_back(trim(cell));
       cell.clear();
     } else {
       cell += line[k];
     }
   }
-  if (!trim(cell).empty()) cells.push_back(trim(std::move(cell)));
-  const bool opened = trim(std::string(line)).starts_with('|');
+  if (!trim(cell).empty()) cells.emplace_back(trim(cell));
+  const bool opened = trim(line).starts_with('|');
   if (opened && !cells.empty()) cells.erase(cells.begin());
   return cells;
 }

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "rankwright/base/format.h"
+#include "rankwright/base/trim.h"
 #include "rankwright/base/utf8.h"
 
 namespace rankwright::lab {
@@ -93,12 +94,6 @@ void append(char c, std::string& out) {
   out += c;
 }
 
-std::string_view trim(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
-
 bool is_one_of(std::string_view normalized, std::span<const std::string_view> words) {
   const std::string_view inner = trim(normalized);
   return std::find(words.begin(), words.end(), inner) != words.end();
@@ -185,12 +180,11 @@ std::size_t count_words(std::string_view normalized) {
 }
 
 AnswerForm classify_answer(std::string_view text) {
-  const std::string_view trimmed = words_impl::trim(text);
+  const std::string_view trimmed = trim(text);
   if (trimmed.empty() || words_impl::consists_of(trimmed, "?._… ")) return AnswerForm::open;
   if (words_impl::consists_of(trimmed, "-‐‑‒–—−")) return AnswerForm::dash;
   const std::string normalized = normalize_answer(trimmed);
-  if (words_impl::is_one_of(normalized, words_impl::kOpenWords) ||
-      words_impl::trim(normalized).empty())
+  if (words_impl::is_one_of(normalized, words_impl::kOpenWords) || trim(normalized).empty())
     return AnswerForm::open;
   return words_impl::is_one_of(normalized, words_impl::kNoneWords) ? AnswerForm::none
                                                                    : AnswerForm::text;
@@ -217,7 +211,7 @@ LevelSet find_levels(std::string_view normalized, const cluster::Cluster& cluste
     const std::string name = normalize_answer(cluster.levels[k].name);
     bool named = name != " " && normalized.find(name) != std::string_view::npos;
     for (const words_impl::LinkWords& row : words_impl::kLinkWords)
-      if (words_impl::trim(name) == row.level) named = named || mentions(normalized, row.stems);
+      if (trim(name) == row.level) named = named || mentions(normalized, row.stems);
     found.named[k] = named;
     any_named = any_named || named;
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rankwright/base/format.h"
+#include "rankwright/base/trim.h"
 #include "rankwright/export/launcher/host_table.h"
 #include "rankwright/import/cluster/host_list.h"
 
@@ -44,13 +45,8 @@ Result<std::vector<std::string>> check_names(std::vector<std::string> names) {
   return names;
 }
 
-std::string_view trim_line(std::string_view line) {
-  constexpr std::string_view kSpace = " \t\r";
-  line = line.substr(0, line.find('#'));
-  const std::size_t first = line.find_first_not_of(kSpace);
-  if (first == std::string_view::npos) return {};
-  return line.substr(first, line.find_last_not_of(kSpace) + 1 - first);
-}
+/// Returns the line without its comment and without blanks around it.
+std::string_view trim_line(std::string_view line) { return trim(line.substr(0, line.find('#'))); }
 
 }  // namespace
 

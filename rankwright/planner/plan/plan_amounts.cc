@@ -8,6 +8,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/base/quantity.h"
+#include "rankwright/base/trim.h"
 
 namespace rankwright::planner {
 namespace {
@@ -25,12 +26,6 @@ tl::unexpected<Diagnostic> refuse(std::string detail, std::string hint) {
                .message = "number out of range",
                .detail = std::move(detail),
                .hint = std::move(hint)});
-}
-
-std::string_view trim(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(' ');
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
 Result<i64> parse_bounded(std::string_view text, i64 min, i64 max) {
