@@ -84,6 +84,11 @@ void read_freeze(ForeignReading& r, const YamlNode& node) {
   if (!is_off(node)) report_left_out(r, node, "all parameters are estimated as trained");
 }
 
+/// Reads the switch of MoE-LLaVA that makes experts of a dense model's MLPs.
+void read_added_experts(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node)) report_left_out(r, node, "estimated without the experts that it adds");
+}
+
 /// Reads the layers that LISA trains in each step; 0 turns it off.
 void read_lisa(ForeignReading& r, const YamlNode& node) {
   if (node.scalar != "0") read_freeze(r, node);
@@ -146,12 +151,18 @@ constexpr const char* kAdapterKeys[] = {"finetuning_type",
                                         "use_qlora",
                                         "low_rank_training"};
 
+/// Switches of programs whose ranks and modules are in their code.
+constexpr const char* kOwnSwitches[] = {
+    "use_lora",     "lora",          "q_lora",      "qlora",         "use_qlora",
+    "lora_enabled", "qlora_enabled", "enable_lora", "use_peft_lora", "low_rank_training"};
+
 /// Keys of tools that adapt all linear layers unless told otherwise.
 constexpr const char* kAllLinearKeys[] = {"finetuning_type", "train_type", "tuner_type", "sft_type",
                                           "lora_enable"};
 
-/// PEFT's ranks and modules if a file names none.
+/// Ranks and modules if a file names none: PEFT's, and those of TRL's ModelConfig.
 constexpr i64 kDefaultRank = 8;
+constexpr i64 kTrlRank = 16;
 constexpr plan::LoraModules kQueryAndValue{true, false, true, false, false, false, false};
 
 /// LLaMA-Factory's method that trains some layers and nothing else.
@@ -165,7 +176,8 @@ void read_adapter(ForeignReading& r, const YamlNode& node) {
   if (word == "lora_llm")
     report_left_out(r, node, "only the adapters of the language model are estimated as trained");
   if (word == "lora" || word == "qlora" || word == "true" || word == "dora" || word == "lora_llm") {
-    if (!r.draft.lora_rank) r.draft.lora_rank = kDefaultRank;
+    const bool trl = is_on_at(r.root, "use_peft");
+    if (!r.draft.lora_rank) r.draft.lora_rank = trl ? kTrlRank : kDefaultRank;
     return;
   }
   r.fields.report(
@@ -243,33 +255,82 @@ void report_quantized_training(ForeignReading& r) {
                                          key));
 }
 
+/// The keys that store frozen weights in fewer bits.
+constexpr const char* kQuantizedKeys[] = {
+    "quantization_bit",      "load_in_4bit", "load_in_8bit", "use_4bit_quantization",
+    "use_8bit_quantization", "bits",         "quant_bits"};
+
+template <std::size_t n>
+bool has_any(const ForeignReading& r, const char* const (&keys)[n]) {
+  return std::any_of(std::begin(keys), std::end(keys),
+                     [&](const char* key) { return find_path(r.root, key) != nullptr; });
+}
+
+template <std::size_t n>
+bool has_any_on(const ForeignReading& r, const char* const (&keys)[n]) {
+  return std::any_of(std::begin(keys), std::end(keys),
+                     [&](const char* key) { return is_on_at(r.root, key); });
+}
+
+/// Returns whether a command trains adapters although no switch says so: weights in fewer bits
+/// cannot be trained, and a command that states a rank and a scale means to use them.
+bool implies_adapters(const ForeignReading& r, bool decided) {
+  const bool rank = r.draft.lora_rank.has_value();
+  const bool scaled = find_path(r.root, "lora_alpha") != nullptr;
+  return !decided && !r.dashes.empty() && rank && (scaled || has_any_on(r, kQuantizedKeys));
+}
+
+/// Reports the rank and the modules that only the code of a program states.
+void report_own_adapters(ForeignReading& r, PlanFile& plan) {
+  constexpr const char* kRanks[] = {"lora_rank", "lora_r", "peft_lora_r"};
+  if (!has_any_on(r, kOwnSwitches) || has_any(r, kRanks)) return;
+  const std::string assumed =
+      fmt::format("adapters of rank {} on {}", *r.draft.lora_rank,
+                  *r.draft.lora_modules == plan::LoraModules{} ? "all linear layers"
+                                                               : show(*r.draft.lora_modules, ", "));
+  constexpr const char* kHint = "set lora_rank and lora_modules in a plan file";
+  plan.open.push_back({"job.lora_rank", assumed, kHint});
+  r.fields.report(r.root, make_assumption(assumed, kHint));
+}
+
 /// Drops the details of adapters from a file that trains every parameter.
-void finish_adapter(ForeignReading& r) {
+void finish_adapter(ForeignReading& r, PlanFile& plan) {
   Draft& draft = r.draft;
+  const bool decided = has_any(r, kAdapterKeys);
+  const bool implied = implies_adapters(r, decided);
   const bool adapted =
+      implied ||
       std::any_of(std::begin(kAdapterKeys), std::end(kAdapterKeys), [&](const char* key) {
         const std::string_view word = read_word(r, key);
         return is_on_at(r.root, key) && word != "full" && word != kFreeze;
       });
+  if (implied)
+    r.fields.report(r.root,
+                    make_assumption("adapters of the stated rank: the command states "
+                                    "their scale or the bits of frozen weights, and no switch",
+                                    ""));
   if (!adapted) {
-    const bool decided =
-        std::any_of(std::begin(kAdapterKeys), std::end(kAdapterKeys),
-                    [&](const char* key) { return find_path(r.root, key) != nullptr; });
     for (const char* const key : {"lora_r", "lora_rank"})
       if (const YamlNode* const rank = find_path(r.root, key); rank != nullptr && !decided)
         report_left_out(r, *rank,
                         "no setting turns adapters on: all parameters are estimated as trained");
     report_quantized_training(r);
+    for (const char* const key : kQuantizedKeys)
+      if (const YamlNode* const bits = find_path(r.root, key); bits != nullptr && draft.base_dtype)
+        report_left_out(
+            r, *bits,
+            fmt::format("{}: the weights are estimated in 16 bits and as trained, as no "
+                        "setting turns adapters on",
+                        key));
     draft.lora_rank.reset();
     draft.lora_modules.reset();
     draft.base_dtype.reset();
     return;
   }
-  const bool all_linear =
-      std::any_of(std::begin(kAllLinearKeys), std::end(kAllLinearKeys),
-                  [&](const char* key) { return find_path(r.root, key) != nullptr; });
+  const bool all_linear = has_any(r, kAllLinearKeys);
   if (!draft.lora_modules) draft.lora_modules = all_linear ? plan::LoraModules{} : kQueryAndValue;
   draft.grad_dtype = plan::Dtype::fp32;
+  report_own_adapters(r, plan);
   for (const char* const key : kBesideAdapterKeys)
     if (const YamlNode* const beside = find_path(r.root, key); is_on_at(r.root, key))
       report_left_out(r, *beside,
@@ -521,6 +582,10 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"freeze_trainable_layers", "job.frozen"},
     {"freeze_trainable_modules", "job.frozen"},
     {"freeze_extra_modules", "job.frozen"},
+    {"moe_enable", "", read_added_experts},
+    {"train_modules", "", nullptr, false, "all parameters are estimated as trained"},
+    {"trainable_modules", "", nullptr, false, "all parameters are estimated as trained"},
+    {"trainable_parameters", "", nullptr, false, "all parameters are estimated as trained"},
     {"unfrozen_parameters", "", nullptr, false, "all parameters are estimated as trained"},
     {"freeze_language_model", "", read_freeze},
     {"freeze_llm", "", read_freeze},
@@ -830,7 +895,7 @@ void read_fine_tuning_tree(ForeignReading& reading, PlanFile& plan,
   read_trainer_precision(reading);
   read_prompt_and_completion(reading, plan);
   read_other_length(reading);
-  finish_adapter(reading);
+  finish_adapter(reading, plan);
   finish_16bit_weights(reading);
   finish_freeze(reading);
   read_trl_method(reading);

@@ -82,7 +82,7 @@ constexpr std::string_view kLists[] = {"recompute-modules",   "cp-comm-type",
                                        "target-modules",      "hierarchical-context-parallel-sizes",
                                        "rampup-batch-size",   "num-experts",
                                        "lora-target-modules", "peft-target-modules",
-                                       "noop-layers"};
+                                       "noop-layers",         "fsdp"};
 
 /// Flags that only a training program has.
 constexpr std::string_view kTrainingFlags[] = {"tensor-model-parallel-size", "num-layers",

@@ -101,6 +101,47 @@ TEST(TrainerScript, WeightOfAnotherMethod_IsNotAPenalty) {
   EXPECT_THAT(kto.draft.micro_batch, Optional(1));
 }
 
+TEST(TrainerScript, WordsOfFsdp_AreAllRead) {
+  const PlanFile plan = read(run("train.py", "--fsdp \"full_shard auto_wrap offload\""));
+  EXPECT_THAT(plan.draft.zero, Optional(3));
+  EXPECT_THAT(plan.draft.offload_parameters, Optional(true));
+  EXPECT_THAT(plan.draft.offload_optimizer, Optional(true));
+}
+
+// The rank and the modules are in a program that is not read.
+TEST(TrainerScript, AdaptersOfAProgram_AreAssumed) {
+  const auto assumes = [](const std::string& detail) {
+    return Contains(
+        AllOf(Field(&Diagnostic::code, "RW0615"), Field(&Diagnostic::detail, HasSubstr(detail))));
+  };
+  const PlanFile own = read(run("train.py", "--use_lora True"));
+  EXPECT_THAT(own.draft.lora_rank, Optional(8));
+  EXPECT_THAT(own.findings, assumes("adapters of rank 8 on q_proj, v_proj"));
+  EXPECT_THAT(read(run("train.py", "--use_lora True --lora_r 4")).findings,
+              Not(assumes("adapters of rank")));
+  // TRL's ModelConfig: lora_r = 16.
+  EXPECT_THAT(read(run("sft.py", "--use_peft")).draft.lora_rank, Optional(16));
+}
+
+TEST(TrainerScript, RankWithAScaleOrQuantizedWeights_TrainsAdapters) {
+  const PlanFile scaled = read(run("train.py", "--lora_r 4 --lora_alpha 32"));
+  EXPECT_THAT(scaled.draft.lora_rank, Optional(4));
+  const PlanFile quantized = read(run("train.py", "--lora_r 4 --quantization_bit 8"));
+  EXPECT_THAT(quantized.draft.lora_rank, Optional(4));
+  EXPECT_THAT(quantized.draft.base_dtype, Optional(plan::BaseDtype::int8));
+  const PlanFile off = read(run("train.py", "--lora_r 4 --lora_alpha 32 --use_lora False"));
+  EXPECT_FALSE(off.draft.lora_rank.has_value());
+  const PlanFile rank = read(run("train.py", "--lora_r 4"));
+  EXPECT_FALSE(rank.draft.lora_rank.has_value());
+  EXPECT_THAT(rank.findings, left_out("no setting turns adapters on"));
+  EXPECT_THAT(read(run("train.py", "--load_in_8bit True")).findings, left_out("load_in_8bit"));
+}
+
+TEST(TrainerScript, PartsThatAreTrainedOrAdded_AreReported) {
+  EXPECT_THAT(read(run("train.py", "--train_modules fc1 fc2")).findings, left_out("as trained"));
+  EXPECT_THAT(read(run("train.py", "--moe_enable True")).findings, left_out("experts"));
+}
+
 TEST(TrainerScript, SourceAndTarget_AreTheSequence) {
   EXPECT_THAT(
       read(run("train.py", "--max_source_length 200 --max_target_length 56")).draft.sequence,

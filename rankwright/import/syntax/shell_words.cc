@@ -656,7 +656,7 @@ void ShellEvaluator::record(std::vector<ShellWord> words, bool assigned) {
 
 Truth ShellEvaluator::read_command() {
   std::vector<ShellWord> tested, recorded;
-  bool may_assign = true;
+  bool may_assign = true, assigned = false;
   for (bool first = true; !words_.done(); first = false) {
     words_.skip_blanks();
     const char c = words_.peek();
@@ -672,6 +672,7 @@ Truth ShellEvaluator::read_command() {
     if (words_.done() || ends_word(c)) break;
     if (may_assign && at_assignment()) {
       assign();
+      assigned = true;
       continue;
     }
     if (first && read_function()) return Truth::yes;
@@ -698,7 +699,8 @@ Truth ShellEvaluator::read_command() {
   }
   redirected_ = false;
   const std::vector<std::string> targets = std::exchange(targets_, {});
-  if (tested.empty()) return Truth::yes;
+  // An empty line changes nothing: `if [ a = b ];` may have its `then` on the next one.
+  if (tested.empty()) return assigned ? Truth::yes : last_;
   for (Document& document : documents_) {
     document.read = document.read || active();
     if (document.target.empty() && !targets.empty()) document.target = targets[0];

@@ -78,6 +78,7 @@ TEST(ShellWords, KnownCondition_TakesItsBranch) {
   EXPECT_THAT(read_shell(script).guesses, IsEmpty());
   EXPECT_EQ(value_of("S=b\ncase $S in\n a) X=1 ;;\n b|c) X=2 ;;\n *) X=3 ;;\nesac\n", "X"), "2");
   EXPECT_EQ(value_of("if [ 1 -gt 2 ] || [ a = a ]; then X=1; else X=2; fi", "X"), "1");
+  EXPECT_EQ(value_of("X=2\nif [ a = b ]; # never\n\nthen\n X=1\nfi\n", "X"), "2");
 }
 
 TEST(ShellWords, UnknownCondition_GuessesTheFirstBranch) {
