@@ -133,28 +133,18 @@ void read_trainable(ForeignReading& r, const YamlNode& node) {
 }
 
 /// The keys that turn on adapters.
-constexpr const char* kAdapterKeys[] = {"finetuning_type",
-                                        "adapter",
-                                        "use_peft",
-                                        "train_type",
-                                        "tuner_type",
-                                        "sft_type",
-                                        "use_lora",
-                                        "lora_enable",
-                                        "qlora",
-                                        "q_lora",
-                                        "lora",
-                                        "use_peft_lora",
-                                        "lora_enabled",
-                                        "enable_lora",
-                                        "qlora_enabled",
-                                        "use_qlora",
-                                        "low_rank_training"};
+constexpr const char* kAdapterKeys[] = {
+    "finetuning_type", "adapter",       "use_peft",  "train_type",
+    "tuner_type",      "sft_type",      "use_lora",  "lora_enable",
+    "qlora",           "q_lora",        "lora",      "use_peft_lora",
+    "peft_enabled",    "enable_peft",   "is_lora",   "lora_enabled",
+    "enable_lora",     "qlora_enabled", "use_qlora", "low_rank_training"};
 
 /// Switches of programs whose ranks and modules are in their code.
 constexpr const char* kOwnSwitches[] = {
-    "use_lora",     "lora",          "q_lora",      "qlora",         "use_qlora",
-    "lora_enabled", "qlora_enabled", "enable_lora", "use_peft_lora", "low_rank_training"};
+    "use_lora",     "lora",          "q_lora",           "qlora",         "use_qlora",
+    "lora_enabled", "qlora_enabled", "enable_lora",      "use_peft_lora", "peft_enabled",
+    "enable_peft",  "is_lora",       "low_rank_training"};
 
 /// Keys of tools that adapt all linear layers unless told otherwise.
 constexpr const char* kAllLinearKeys[] = {"finetuning_type", "train_type", "tuner_type", "sft_type",
@@ -363,6 +353,11 @@ void finish_freeze(ForeignReading& r) {
     report_left_out(r, *modules, "the whole layer is estimated as trained");
 }
 
+/// Reads the limit of sequences; -1 is the model's own.
+void read_length(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar != "-1") r.draft.sequence = r.fields.whole(node, 1, kMaxSequence);
+}
+
 /// Liger and Cut Cross-Entropy compute the output head and the loss in one kernel.
 void read_fused_head(ForeignReading& r, const YamlNode& node) {
   if (!is_off(node)) r.draft.loss = plan::Loss::fused_linear;
@@ -557,6 +552,9 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"lora_enabled", "job.lora_rank", read_adapter},
     {"enable_lora", "job.lora_rank", read_adapter},
     {"use_peft_lora", "job.lora_rank", read_adapter},
+    {"peft_enabled", "job.lora_rank", read_adapter},
+    {"enable_peft", "job.lora_rank", read_adapter},
+    {"is_lora", "job.lora_rank", read_adapter},
     {"low_rank_training", "job.lora_rank", read_adapter},  // LongLoRA's
     {"train_type", "job.lora_rank", read_adapter},         // three names of ms-swift's setting
     {"tuner_type", "job.lora_rank", read_adapter},
@@ -641,7 +639,7 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"cutoff_len", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
     {"sequence_len", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
     {"max_seq_length", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
-    {"max_length", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
+    {"max_length", "job.sequence", read_length},
     {"model_max_length", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
     {"max_seq_len", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
     {"block_size", "job.sequence", whole<&Draft::sequence, kMaxSequence>},

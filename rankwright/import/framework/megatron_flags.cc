@@ -452,9 +452,19 @@ void add_launch(MegatronFlags& flags, const ShellScript& script, std::string_vie
 }
 
 /// Returns the YAML file with all settings of a training command: `llamafactory-cli train X.yaml`,
-/// `axolotl train X.yaml`. Returns nullptr for other commands.
+/// `axolotl train X.yaml`, or the only positional argument of a program that a launcher starts, as
+/// Hugging Face's parsers take it. Returns nullptr for other commands.
 const ShellWord* find_config(const std::vector<ShellWord>& words) {
   constexpr std::string_view kTools[] = {"llamafactory-cli", "axolotl", "axolotl.cli.train"};
+  constexpr std::string_view kLaunchers[] = {"accelerate", "torchrun", "deepspeed",
+                                             "torch.distributed.run", "torch.distributed.launch"};
+  const bool launched = std::any_of(words.begin(), words.end(), [&](const ShellWord& word) {
+    return is_in(kLaunchers, word.text.substr(word.text.rfind('/') + 1));
+  });
+  for (std::size_t i = 1; launched && i < words.size(); ++i)
+    if (words[i - 1].text.ends_with(".py") && words[i].unknown.empty() &&
+        is_yaml_file(words[i].text))
+      return &words[i];
   bool tool = false, trains = false;
   for (const ShellWord& word : words) {
     tool = tool || is_in(kTools, word.text);

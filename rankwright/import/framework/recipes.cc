@@ -7,51 +7,10 @@
 #include <numeric>
 
 #include "rankwright/base/format.h"
-#include "rankwright/catalog/catalog.h"
 #include "rankwright/import/syntax/lines.h"
 
 namespace rankwright::importer {
 namespace {
-
-/// Names whose shapes are those of another model, and words that do not change the shapes.
-constexpr std::pair<std::string_view, std::string_view> kSameShapes[] = {
-    {"deepseek-r1-distill-qwen-", "qwen2.5-"},
-    {"deepseek-r1-distill-llama-8b", "llama-3.1-8b"},
-    {"deepseek-r1-distill-llama-70b", "llama-3.1-70b"},
-    {"deepseek-r1-671b", "deepseek-v3"},
-    {"deepseek-v3-671b", "deepseek-v3"},
-    {"deepseek-r1", "deepseek-v3"},
-    {"meta-llama-", "llama-"},
-    {"qwen2.5-math-", "qwen2.5-"},
-    {"qwen2.5-coder-", "qwen2.5-"},
-    {"qwen2-math-", "qwen2-"},
-    {"qwen3-coder-30b", "qwen3-30b"},
-    {"mistral-nemo-", "mistral-nemo-12b-"},
-    {"vicuna-7b", "llama-2-7b"},
-    {"vicuna-13b", "llama-2-13b"},
-    {"codellama-7b", "llama-2-7b"},
-    {"codellama-13b", "llama-2-13b"},
-    {"zephyr-7b", "mistral-7b"},
-    {"openhermes-2.5-mistral-7b", "mistral-7b"},
-    {"deepseek-moe-lite", "deepseek-v2-lite"},
-    {"deepseek2-16b", "deepseek-v2-lite"},  // names of MaxText
-    {"deepseek3-671b", "deepseek-v3"},
-};
-
-/// Returns letters and digits only: "llama3.1_8B" and "llama-3.1-8b" are the same name.
-std::string strip_marks(std::string_view name) {
-  std::string text;
-  for (const char c : name)
-    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) text += c;
-  return text;
-}
-
-/// Returns whether a name states a size, as "7b" or "125m" does: without one, "llama" could be any.
-bool states_size(std::string_view name) {
-  for (std::size_t i = 1; i < name.size(); ++i)
-    if ((name[i] == 'b' || name[i] == 'm') && name[i - 1] >= '0' && name[i - 1] <= '9') return true;
-  return false;
-}
 
 /// Adds the entries of `base` that `root` does not have.
 void merge_under(YamlNode& root, const YamlNode& base) {
@@ -235,32 +194,15 @@ constexpr std::string_view kSomeFolder = "folder";
 
 }  // namespace
 
-std::optional<model::Model> find_hub_model(std::string_view name) {
-  while (name.ends_with('/')) name.remove_suffix(1);
-  std::string text = lower(name.substr(name.rfind('/') + 1).substr(0, kLongestLabel));
-  for (const std::string_view end : {".yaml", ".nemo"})
-    if (text.ends_with(end)) text.erase(text.size() - end.size());
-  std::replace(text.begin(), text.end(), '_', '-');
-  for (const auto& [from, to] : kSameShapes)
-    if (text.starts_with(from)) {
-      text = std::string(to) + text.substr(from.size());
-      break;
-    }
-  // "llama-3.1-8b-instruct-sft", "llama-3.1-8b-instruct", "llama-3.1-8b"
-  for (bool whole = true; !text.empty(); whole = false) {
-    const std::string bare = strip_marks(text);
-    if (whole || states_size(text))
-      for (const catalog::KnownModel& known : catalog::list_known_models())
-        if (strip_marks(known.model.name) == bare) return known.model;
-    const std::size_t dash = text.find_last_of("-_");
-    text.erase(dash == std::string::npos ? 0 : dash);
-  }
-  return std::nullopt;
-}
-
 void read_named_model(ForeignReading& r, const YamlNode& node) {
-  if (std::optional<model::Model> model = find_hub_model(node.scalar))
+  if (std::optional<model::Model> model = find_hub_model(node.scalar)) {
     r.draft.model = std::move(*model);
+  } else if (std::optional<model::Model> language = find_language_model(node.scalar)) {
+    r.draft.model = std::move(*language);
+    report_left_out(r, node, "only the language model is estimated, without its encoder");
+  } else if (const std::string similar = find_model_of_size(node.scalar); !similar.empty()) {
+    r.draft.reference_model = similar;
+  }
 }
 
 void refuse_partial_training(ForeignReading& r, const YamlNode& node) {

@@ -8,14 +8,12 @@
 
 #include "rankwright/import/framework/foreign.h"
 #include "rankwright/import/framework/megatron_flags.h"
+#include "rankwright/import/plan/hub_model.h"
 
 namespace rankwright::importer {
 
-/// Returns the model that a name on a hub, a folder or a file stands for:
-/// "meta-llama/Llama-3.1-8B-Instruct" has the shapes of llama-3.1-8b. Returns nothing if the
-/// catalog does not have it.
-std::optional<model::Model> find_hub_model(std::string_view name);
-/// Sets the model if the catalog has it, and leaves it open if not.
+/// Sets the model if the catalog has it, and leaves it open if not: the placeholder is then one of
+/// the size that the name states.
 void read_named_model(ForeignReading& r, const YamlNode& node);
 
 /// Reports another way of training than LoRA and all parameters, unless the setting is off.

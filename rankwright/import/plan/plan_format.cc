@@ -55,7 +55,7 @@ std::string find_script_with_flags(std::string_view text) {
 Diagnostic refuse_script(const PlanFile& plan) {
   const std::string file = make_excerpt(find_script_with_flags(plan.text), 200);
   Diagnostic found{.code = "RW0603",
-                   .message = "no Megatron-LM flags in this script",
+                   .message = "no training settings in this script",
                    .detail = "a script of another launcher or framework",
                    .hint = "rankwright import --list",
                    .where = {.file = plan.name}};
@@ -158,9 +158,12 @@ PlanFile read_any_plan(std::string text, std::string name, const FileReader& fil
   const PlanFormat* format =
       std::find_if(std::begin(kPlanFormats), std::end(kPlanFormats),
                    [&](const PlanFormat& one) { return one.claims(name, text); });
-  if (format->read == read_own_format && is_shell_script(name, text) &&
-      sources_megatron(text, name, files, variables))
-    format = find_plan_format("megatron");
+  if (format->read == read_own_format && is_shell_script(name, text)) {
+    if (sources_megatron(text, name, files, variables))
+      format = find_plan_format("megatron");
+    else if (runs_trainer_config(text, name, files, variables))
+      format = find_plan_format("fine-tuning");
+  }
   return read_plan_as(*format, std::move(text), std::move(name), files, variables);
 }
 

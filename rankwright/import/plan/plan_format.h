@@ -94,5 +94,8 @@ std::string spell_megatron(const Edit& edit);
 /// Returns whether a script has the flags of Megatron-LM in the files that it sources.
 bool sources_megatron(std::string_view text, const std::string& name, const FileReader& files,
                       ShellInput variables);
+/// Returns whether a script starts a program with a YAML file of the Trainer's settings.
+bool runs_trainer_config(std::string_view text, const std::string& name, const FileReader& files,
+                         ShellInput variables);
 
 }  // namespace rankwright::importer

@@ -152,9 +152,8 @@ void report_other_models(ForeignReading& r) {
     if (const YamlNode* const node = find_path(r.root, path); node != nullptr && place == &r.root)
       place = node;
   if (!roles.empty())
-    report_left_out(
-        r, *place,
-        fmt::format("only the actor is estimated, without {}", fmt::join(roles, " and ")));
+    report_left_out(r, *place,
+                    fmt::format("only the actor is estimated, without {}", fmt::join(roles, ", ")));
 }
 
 /// Reports a program that is not one of those whose models are known.
@@ -197,8 +196,13 @@ void fill_openrlhf(ForeignReading& r, PlanFile& plan) {
   Draft& d = r.draft;
   read_openrlhf_method(r, plan.text);
   if (!d.zero) d.zero = 2;
-  if (!d.param_dtype) d.param_dtype = plan::Dtype::bf16;
-  d.grad_dtype = d.param_dtype;
+  // Releases with dotted flags train in bf16 unless told otherwise. Those before needed --bf16, or
+  // --param_dtype: without one, the format is left open.
+  const bool dotted = std::any_of(
+      r.root.entries.begin(), r.root.entries.end(),
+      [](const YamlEntry& entry) { return entry.key.scalar.find('.') != std::string::npos; });
+  if (!d.param_dtype && dotted) d.param_dtype = plan::Dtype::bf16;
+  d.grad_dtype = d.param_dtype.value_or(plan::Dtype::bf16);
   for (const char* const path : {"grad-accum-dtype", "ds.grad-accum-dtype"})
     if (const YamlNode* const node = find_path(r.root, path); node && node->scalar == "fp32")
       d.grad_dtype = plan::Dtype::fp32;

@@ -22,7 +22,7 @@ std::string ppo(const std::string& program, const std::string& flags) {
 TEST(OpenRlhf, ModelsBesideTheActor_AreNamed) {
   const PlanFile ray = read(ppo("train_ppo_ray", "--reward_pretrain a/b --critic_num_nodes 1"));
   EXPECT_THAT(ray.findings,
-              left_out("without the trained critic and the reference model and the reward model"));
+              left_out("without the trained critic, the reference model, the reward model"));
   const PlanFile group =
       read(ppo("train_ppo_ray", "--advantage_estimator group_norm --colocate_actor_ref"));
   EXPECT_THAT(group.findings, Not(left_out("only the actor")));
@@ -35,6 +35,14 @@ TEST(OpenRlhf, ReferenceOfOneProcess_IsOnItsGpus) {
   EXPECT_THAT(read(ppo("train_ppo", "")).draft.ref_model, Optional(true));
   EXPECT_THAT(read(ppo("train_ppo", "--init_kl_coef 0")).draft.ref_model, Optional(false));
   EXPECT_THAT(read(ppo("train_ppo_ray", "")).draft.ref_model, Optional(false));
+}
+
+// Until dotted flags came, 16 bits had to be asked for; the default of param_dtype is bf16 since.
+TEST(OpenRlhf, UnstatedFormat_IsOpenInOlderReleases) {
+  EXPECT_EQ(read(ppo("train_sft", "")).draft.param_dtype, std::nullopt);
+  EXPECT_THAT(read(ppo("train_sft", "--bf16")).draft.param_dtype, Optional(plan::Dtype::bf16));
+  EXPECT_THAT(read(ppo("train_sft", "--ds.zero_stage 2")).draft.param_dtype,
+              Optional(plan::Dtype::bf16));
 }
 
 TEST(OpenRlhf, LossOnPretrainingData_IsReported) {

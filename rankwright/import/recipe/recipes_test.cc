@@ -17,25 +17,6 @@ PlanFile read(std::string text, std::string name, const FileReader& files = refu
   return read_any_plan(std::move(text), std::move(name), files);
 }
 
-TEST(HubModel, NamesOfOneShape_AreOneModel) {
-  for (const char* const name :
-       {"meta-llama/Llama-3.1-8B-Instruct", "/data/models/Meta-Llama-3.1-8B/", "llama3.1_8B.yaml",
-        "deepseek-ai/DeepSeek-R1-Distill-Llama-8B", "me/Llama-3.1-8B-sft-mixture_v2"}) {
-    const std::optional<model::Model> model = find_hub_model(name);
-    ASSERT_TRUE(model.has_value()) << name;
-    EXPECT_EQ(model->name, "llama-3.1-8b") << name;
-  }
-  EXPECT_EQ(find_hub_model("Qwen/Qwen2.5-Math-7B")->name, "qwen2.5-7b");
-  EXPECT_EQ(find_hub_model("deepseek_r1_671b")->name, "deepseek-v3");
-  EXPECT_EQ(find_hub_model("lmsys/vicuna-13b-v1.5")->name, "llama-2-13b");
-}
-
-TEST(HubModel, OtherModels_AreNotGuessed) {
-  for (const char* const name :
-       {"", "/", "Qwen/Qwen2.5-VL-7B-Instruct", "llama", "gpt2-of-mine", "Qwen/Qwen3-VL-8B"})
-    EXPECT_FALSE(find_hub_model(name).has_value()) << name;
-}
-
 TEST(Verl, ReadsOverridesOfAScript_WithFsdp) {
   const PlanFile plan = read(
       "n=4\npython3 main_ppo.py data.max_prompt_length=$((512 * 2)) \\\n"

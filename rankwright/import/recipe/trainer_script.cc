@@ -248,6 +248,20 @@ bool claims_trainer_script(std::string_view file, std::string_view text) {
           }));
 }
 
+bool runs_trainer_config(std::string_view text, const std::string& name, const FileReader& files,
+                         ShellInput variables) {
+  if (text.find(".yaml") == std::string_view::npos && text.find(".yml") == std::string_view::npos)
+    return false;
+  variables.file = name;
+  variables.files = files;
+  const MegatronFlags flags = read_megatron_flags(text, variables);
+  const std::string& config = flags.config.scalar;
+  if (config.empty()) return false;
+  const Result<std::string> there =
+      read_named_file(with_written_files(files, name, flags), name, config);
+  return there && claims_fine_tuning(config, *there);
+}
+
 void read_trainer_script(PlanFile& plan, const FileReader& files) {
   ShellInput input = with_usual_folders(plan.variables);
   input.file = plan.name;

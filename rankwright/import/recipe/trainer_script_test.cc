@@ -142,6 +142,32 @@ TEST(TrainerScript, PartsThatAreTrainedOrAdded_AreReported) {
   EXPECT_THAT(read(run("train.py", "--moe_enable True")).findings, left_out("experts"));
 }
 
+// H4ArgumentParser and HfArgumentParser take one YAML file, and flags that override it.
+TEST(TrainerScript, YamlAsAnArgument_HasTheSettings) {
+  const FileReader files = [](const std::string& name) -> Result<std::string> {
+    if (!name.ends_with("full.yaml")) return refuse_file(name);
+    return "model_name_or_path: Qwen/Qwen2.5-7B\nper_device_train_batch_size: 4\n"
+           "max_seq_length: 512\nbf16: true\n";
+  };
+  const std::string launch =
+      "accelerate launch --num_processes 4 scripts/run_sft.py conf/full.yaml";
+  const PlanFile plan = read(launch + "\n", files);
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "qwen2.5-7b");
+  EXPECT_THAT(plan.draft.micro_batch, Optional(4));
+  EXPECT_THAT(plan.draft.world, Optional(4));
+  EXPECT_THAT(read(launch + " --max_seq_length=256\n", files).draft.sequence, Optional(256));
+  EXPECT_THAT(read("accelerate launch run_sft.py other.yaml\n", files).findings,
+              Contains(Field(&Diagnostic::code, "RW0603")));
+}
+
+TEST(TrainerScript, LengthWithoutALimit) {
+  const PlanFile plan =
+      read("NPROC_PER_NODE=2 swift sft --model Qwen/Qwen2.5-7B --max_length -1\n");
+  EXPECT_FALSE(plan.draft.sequence.has_value());
+  EXPECT_THAT(plan.findings, Not(Contains(Field(&Diagnostic::severity, Severity::error))));
+}
+
 TEST(TrainerScript, SourceAndTarget_AreTheSequence) {
   EXPECT_THAT(
       read(run("train.py", "--max_source_length 200 --max_target_length 56")).draft.sequence,
