@@ -10,6 +10,7 @@
 #include "rankwright/import/framework/deepspeed.h"
 #include "rankwright/import/framework/recipes.h"
 #include "rankwright/import/plan/plan_format.h"
+#include "rankwright/import/syntax/json_tree.h"
 #include "rankwright/import/syntax/lines.h"
 #include "rankwright/model/architecture.h"
 
@@ -108,6 +109,11 @@ void read_tunable_parts(ForeignReading& r, const YamlNode& node) {
 /// Reads the name of an encoder beside the language model.
 void read_encoder(ForeignReading& r, const YamlNode& node) {
   if (!is_off(node)) report_left_out(r, node, "only the language model is estimated");
+}
+
+/// Reads a switch that freezes an encoder or trains it: there is one, whatever it says.
+void read_encoder_switch(ForeignReading& r, const YamlNode& node) {
+  report_left_out(r, node, "only the language model is estimated");
 }
 
 /// Reads a second model that the trainer holds.
@@ -478,6 +484,16 @@ void read_trl_method(ForeignReading& r) {
   draft.ref_model = penalty && !other;
 }
 
+/// Names what reinforcement learning runs beside the update that is estimated.
+void report_generation(ForeignReading& r) {
+  constexpr const char* kPlaces[] = {"use_vllm", "num_generations", "max_completion_length",
+                                     "rlhf_type", "rl"};
+  const bool generates = r.draft.method == plan::Method::grpo || is_on_at(r.root, "use_vllm");
+  for (const char* const key : kPlaces)
+    if (const YamlNode* const node = find_path(r.root, key); node != nullptr && generates)
+      return report_left_out(r, *node, "generation, which may share the GPUs, is not estimated");
+}
+
 /// LLaMA-Factory makes all logits in every stage but pt and sft, and turns off the fused output
 /// head of Liger there (model_utils/liger_kernel.py: "does not support chunked cross entropy").
 void finish_stage(ForeignReading& r) {
@@ -508,6 +524,13 @@ void read_trainer_model(ForeignReading& r, const YamlNode& node) {
   if (row == nullptr) return;
   if (!r.draft.base_dtype) r.draft.base_dtype = row->dtype;
   if (!row->exact) report_left_out(r, node, "frozen weights are estimated with 4 bits");
+}
+
+/// ms-swift's `model_name` is what the model is taught to call itself.
+void read_model_name(ForeignReading& r, const YamlNode& node) {
+  for (const char* const key : {"train_type", "tuner_type", "sft_type"})
+    if (find_path(r.root, key) != nullptr) return;
+  read_trainer_model(r, node);
 }
 
 /// Reads the ranks that exchange heads around attention, as DeepSpeed's Ulysses does.
@@ -590,9 +613,12 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"freeze_LLM", "", read_freeze},
     {"freeze_backbone", "", read_freeze},
     {"freeze_base_model", "", read_freeze},
-    {"freeze_vision_tower", "", read_encoder},
-    {"freeze_vision_modules", "", read_encoder},
-    {"freeze_vit", "", read_encoder},
+    {"freeze_vision_tower", "", read_encoder_switch},
+    {"freeze_vision_modules", "", read_encoder_switch},
+    {"freeze_vit", "", read_encoder_switch},
+    {"freeze_aligner", "", read_encoder_switch},
+    {"tune_mm_vision", "", read_encoder_switch},
+    {"unfreeze_mm_vision_tower", "", read_encoder_switch},
     {"tune_mm_mlp_adapter", "", read_freeze},
     {"only_tune_projector", "", read_freeze},
     {"tune_mm_llm", "", read_trained},
@@ -621,7 +647,7 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"rl", "job.method", read_trainer_method},
     {"rlhf_type", "job.method", read_trainer_method},
     {"pref_loss", "job.ref_model"},
-    {"model_name", "model", read_trainer_model},
+    {"model_name", "model", read_model_name},
     {"model_path", "model", read_trainer_model},
     {"model_id_or_path", "model", read_trainer_model},
     {"model", "model", read_trainer_model},
@@ -692,7 +718,8 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"max_completion_length", "job.sequence"},
     {"vllm_max_model_length", "job.sequence"},
     {"beta", "job.ref_model"},
-    {"use_vllm", "", nullptr, false, "generation, which may share the GPUs, is not estimated"},
+    {"use_vllm", ""},
+    {"num_generations", ""},
     {"use_unsloth", "", nullptr, false, "estimated without Unsloth's kernels"},
     {"use_galore", "", nullptr, false, "estimated with Adam's states"},
     {"use_badam", "", nullptr, false, "estimated with Adam's states"},
@@ -729,7 +756,7 @@ void read_fsdp_settings(ForeignReading& r) {
              std::any_of(words->items.begin(), words->items.end(),
                          [&](const YamlNode& item) { return item.scalar == word; });
     };
-    if (has("shard_grad_op")) r.draft.zero = 2;
+    if (has("shard_grad_op") || has("hybrid_shard_zero2")) r.draft.zero = 2;
     if (has("no_shard")) r.draft.zero = 0;
     if (has("offload")) read_offload_all(r, *words);
   }
@@ -897,6 +924,7 @@ void read_fine_tuning_tree(ForeignReading& reading, PlanFile& plan,
   finish_16bit_weights(reading);
   finish_freeze(reading);
   read_trl_method(reading);
+  report_generation(reading);
   finish_stage(reading);
   read_whole_batch(reading);
   finish_method(reading);
@@ -907,6 +935,32 @@ void read_fine_tuning_tree(ForeignReading& reading, PlanFile& plan,
       plan.answered.emplace_back("RW0586");
   if (draft.cp_comm == plan::CpComm::a2a) pad_sequence(draft);
   plan.ignored_keys.clear();  // data, logging and learning rates: most of such a file
+  // A script states its launcher; that of a YAML file is not known.
+  const bool zero_open = std::any_of(plan.open.begin(), plan.open.end(), [](const OpenValue& one) {
+    return one.key == "parallelism.zero_stage";
+  });
+  if (reading.dashes.empty() && zero_open && draft.zero == 0) draft.zero.reset();
+}
+
+void follow_fsdp_config(YamlNode& root, const std::string& file, const FileReader& files,
+                        Diagnostics& findings) {
+  for (YamlEntry& entry : root.entries) {
+    YamlNode& value = entry.value;
+    const bool names_file = value.kind == YamlNode::Kind::scalar && value.scalar.ends_with(".json");
+    if (entry.key.scalar != "fsdp_config" || !names_file) continue;
+    const Result<std::string> text = read_named_file(files, file, value.scalar);
+    Result<YamlNode> tree =
+        text ? read_json_tree(*text, value.scalar) : Result<YamlNode>(fail(text.error()));
+    if (!tree || tree->kind != YamlNode::Kind::map) {
+      findings.push_back(make_assumption(fmt::format("FSDP's defaults for what {} may state: it "
+                                                     "cannot be read",
+                                                     make_excerpt(value.scalar)),
+                                         "put the file beside this one", location(value, file)));
+      continue;
+    }
+    move_to(*tree, value);
+    value = std::move(*tree);
+  }
 }
 
 void read_fine_tuning(PlanFile& plan, const FileReader& files) {
@@ -914,6 +968,7 @@ void read_fine_tuning(PlanFile& plan, const FileReader& files) {
   Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
   if (!root) return plan.findings.push_back(root.error());
   lift_sections(*root);
+  follow_fsdp_config(*root, plan.name, files, plan.findings);
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, *root, files};
   read_fine_tuning_tree(reading, plan);

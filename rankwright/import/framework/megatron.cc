@@ -350,6 +350,8 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"full-attention-interval", "", nullptr, false,
      "the estimate treats all layers as softmax attention"},
     {"mamba-d-conv", "", nullptr, false, "layers of Mamba are estimated as softmax attention"},
+    {"use-checkpoint-args", "model", nullptr, false,
+     "the shapes that the checkpoint states replace those of the flags"},
     {"no-megatron-amp-O2", "", nullptr, false, "weights are estimated in 16 bits, not in fp32"},
     {"hybrid-override-pattern", "", nullptr, false,
      "the estimate treats all layers as attention layers"},
@@ -699,6 +701,13 @@ bool sets_one_connection(std::string_view text) {
   return false;
 }
 
+/// Returns whether flags state to what the vocabulary is padded, and not the usual multiple of 128.
+bool states_padding(const ForeignReading& r) {
+  const YamlNode* const unit = find_path(r.root, "make-vocab-size-divisible-by");
+  return (unit != nullptr && unit->scalar != "128") ||
+         find_path(r.root, "padded-vocab-size") != nullptr;
+}
+
 }  // namespace
 
 bool claims_megatron(std::string_view file, std::string_view text) {
@@ -781,6 +790,9 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
   if (has_argument_dump(plan.text)) weaken_value_errors(plan.findings);
   report_script_values(reading, flags, kMegatronKeys, plan);
   if (sets_one_connection(plan.text)) plan.answered.emplace_back("RW0511");
+  if (states_padding(reading)) plan.answered.emplace_back("RW0514");
+  // MindSpeed repeats key-value heads until the ranks divide them.
+  if (is_on(reading, "kv-head-repeat-before-uly-alltoall")) plan.answered.emplace_back("RW0513");
   if (is_on(reading, "grad-reduce-in-bf16") || find_path(flags.map, "main-grads-dtype") != nullptr)
     plan.answered.emplace_back("RW0515");
   plan.keys = fields.keys();

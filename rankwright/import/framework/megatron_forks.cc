@@ -391,8 +391,7 @@ void read_deepspeed_file(ForeignReading& r, PlanFile& plan) {
   d.target = rules::Target::deepspeed;
   plan.spell = spell_megatron_deepspeed;
   // Its tensor and pipeline parallelism are Megatron-LM's, not DeepSpeed's.
-  plan.answered.emplace_back("RW0549");
-  plan.answered.emplace_back("RW0550");
+  for (const char* const code : {"RW0549", "RW0550", "RW0553"}) plan.answered.emplace_back(code);
   d.framework = find_software("megatron-deepspeed");
   if (is_on(r, "no-pipeline-parallel")) d.pp = 1;
   if (find_path(r.root, "ds-sequence-parallel-size") != nullptr && d.cp > 1)

@@ -8,6 +8,7 @@
 #include "rankwright/rules/rule.h"
 #include "tests/support/finding_lines.h"
 #include "tests/support/golden.h"
+#include "tests/support/left_out.h"
 
 namespace rankwright::importer {
 namespace megatron_test {
@@ -508,6 +509,29 @@ TEST(MegatronImport, UnknownTensorParallelism_AnswersSequenceParallelism) {
   EXPECT_THAT(open.answered, testing::Contains("RW0403"));
   const PlanFile stated = read(text + "--tensor-model-parallel-size 1\n");
   EXPECT_THAT(stated.answered, testing::Not(testing::Contains("RW0403")));
+}
+
+TEST(MegatronImport, StatedPadding_AnswersItsNote) {
+  const auto answers = [](const std::string& flags, std::string_view code) {
+    const std::vector<std::string_view> found =
+        read("run " + std::string(kShapes) + "--tensor-model-parallel-size 2 " + flags + "\n")
+            .answered;
+    return std::find(found.begin(), found.end(), code) != found.end();
+  };
+  EXPECT_TRUE(answers("--make-vocab-size-divisible-by 1", "RW0514"));
+  EXPECT_TRUE(answers("--padded-vocab-size 151936", "RW0514"));
+  EXPECT_FALSE(answers("--make-vocab-size-divisible-by 128", "RW0514"));
+  EXPECT_FALSE(answers("--bf16", "RW0514"));
+  EXPECT_TRUE(answers("--kv-head-repeat-before-uly-alltoall", "RW0513"));
+  // Megatron-DeepSpeed's tensor parallelism is Megatron-LM's.
+  EXPECT_TRUE(answers("--sequence-parallel --zero-stage 1 --deepspeed", "RW0553"));
+}
+
+TEST(MegatronImport, ShapesOfTheCheckpoint_AreReported) {
+  EXPECT_THAT(
+      read("run " + std::string(kShapes) + "--tensor-model-parallel-size 2 --use-checkpoint-args\n")
+          .findings,
+      left_out("checkpoint"));
 }
 
 TEST(MegatronImport, ConnectionsInAnEnvironmentOfRay_AreRead) {

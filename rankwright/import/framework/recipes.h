@@ -54,6 +54,9 @@ std::span<const ForeignKey> fine_tuning_keys();
 /// `launched` is what a launcher states beside the tree.
 void read_fine_tuning_tree(ForeignReading& reading, PlanFile& plan,
                            const std::optional<Draft>& launched = std::nullopt);
+/// Replaces the name of a file of FSDP's settings by the settings in it.
+void follow_fsdp_config(YamlNode& root, const std::string& file, const FileReader& files,
+                        Diagnostics& findings);
 /// As above, for launch scripts with the flags of Hugging Face's Trainer.
 bool claims_trainer_script(std::string_view file, std::string_view text);
 void read_trainer_script(PlanFile& plan, const FileReader& files);

@@ -186,6 +186,17 @@ std::optional<NodeShape> count_visible_ranks(i64 gpus, std::string_view text) {
   return std::nullopt;
 }
 
+/// Reports one process that has several GPUs: it keeps some of the layers on each.
+void report_spread_layers(ForeignReading& r, const MegatronFlags& flags) {
+  const i64 gpus = flags.visible_gpus.value_or(1);
+  if (gpus == 1 || !r.draft.shape || r.draft.shape->gpus != 1) return;
+  report_left_out(r, r.root,
+                  fmt::format("one process spreads the layers over {} GPUs, which work one after "
+                              "another: estimated on one GPU (NPROC_PER_NODE={} would train "
+                              "data-parallel)",
+                              gpus, gpus));
+}
+
 /// Adds the settings of a command that names a YAML file and overrides it, as LLaMA-Factory's
 /// parser does: `train.py run.yaml per_device_train_batch_size=4`.
 void add_overrides(MegatronFlags& flags, std::string_view text, const ShellInput& input) {
@@ -283,6 +294,7 @@ void read_trainer_script(PlanFile& plan, const FileReader& files) {
   inherit_config(flags, plan.name, all_files);
   for (const std::string& off : flags.off)
     if (flags.map.find(off) == nullptr) add_key(flags, off, "false");
+  follow_fsdp_config(flags.map, plan.name, all_files, plan.findings);
   add_program_settings(flags, plan);
   add_defaults(flags, plan.text);
   FieldReader fields(plan.name, plan.findings);
@@ -296,6 +308,11 @@ void read_trainer_script(PlanFile& plan, const FileReader& files) {
     read_node_shape(reading, "nodes", "gpus_per_node", 1, std::nullopt, &flags, &plan);
   if (!plan.draft.shape && !plan.draft.world && !flags.open_ranks && flags.visible_gpus)
     plan.draft.shape = count_visible_ranks(*flags.visible_gpus, plan.text);
+  report_spread_layers(reading, flags);
+  const YamlNode* const words = flags.map.find("fsdp");
+  if (words != nullptr && words->scalar.find("hybrid_shard") != std::string::npos &&
+      plan.draft.shape && plan.draft.shape->nodes > 1)
+    plan.draft.replicas = plan.draft.shape->nodes;
   report_script_values(reading, flags, fine_tuning_keys(), plan);
   plan.keys = fields.keys();
 }

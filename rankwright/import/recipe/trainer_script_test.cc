@@ -108,6 +108,50 @@ TEST(TrainerScript, WordsOfFsdp_AreAllRead) {
   EXPECT_THAT(plan.draft.offload_optimizer, Optional(true));
 }
 
+TEST(TrainerScript, HybridShards_AreThoseOfANode) {
+  const std::string two =
+      "torchrun --nnodes 2 --nproc_per_node 8 train.py --model_name_or_path "
+      "meta-llama/Llama-2-7b-hf --per_device_train_batch_size 1 --fsdp ";
+  const PlanFile full = read(two + "\"hybrid_shard auto_wrap\"\n");
+  EXPECT_THAT(full.draft.zero, Optional(3));
+  EXPECT_THAT(full.draft.replicas, Optional(2));
+  const PlanFile grads = read(two + "hybrid_shard_zero2\n");
+  EXPECT_THAT(grads.draft.zero, Optional(2));
+  EXPECT_EQ(read(two + "full_shard\n").draft.replicas, std::nullopt);
+}
+
+TEST(TrainerScript, FileOfFsdpSettings_IsFollowed) {
+  const FileReader files = [](const std::string& name) -> Result<std::string> {
+    if (!name.ends_with("f.json")) return refuse_file(name);
+    return R"({"activation_checkpointing": true, "offload_params": true})";
+  };
+  const PlanFile plan = read(run("train.py", "--fsdp full_shard --fsdp_config f.json"), files);
+  EXPECT_THAT(plan.draft.recompute, Optional(plan::Recompute::full));
+  EXPECT_THAT(plan.draft.offload_parameters, Optional(true));
+  EXPECT_THAT(read(run("train.py", "--fsdp full_shard --fsdp_config g.json")).findings,
+              Contains(AllOf(Field(&Diagnostic::code, "RW0615"),
+                             Field(&Diagnostic::detail, HasSubstr("g.json")))));
+}
+
+// One process of ms-swift puts some of the layers on each GPU; its name of a model is what the
+// model calls itself.
+TEST(TrainerScript, SwiftWithoutRanks_SpreadsTheLayers) {
+  const std::string swift =
+      "CUDA_VISIBLE_DEVICES=0,1 swift sft --model Qwen/Qwen3-8B --model_name qwen2.5-7b-me \n";
+  const PlanFile plan = read(swift);
+  EXPECT_EQ(plan.draft.model->name, "qwen3-8b");
+  EXPECT_EQ(plan.draft.shape->gpus, 1);
+  EXPECT_THAT(plan.findings, left_out("spreads the layers over 2 GPUs"));
+  EXPECT_THAT(read("NPROC_PER_NODE=2 " + swift).findings, Not(left_out("spreads")));
+}
+
+TEST(TrainerScript, PartsBesideTheUpdate_AreNamed) {
+  EXPECT_THAT(read(run("train.py", "--num_generations 4 --max_completion_length 64")).findings,
+              left_out("generation"));
+  EXPECT_THAT(read(run("train.py", "--freeze_vision_tower False")).findings,
+              left_out("language model"));
+}
+
 // The rank and the modules are in a program that is not read.
 TEST(TrainerScript, AdaptersOfAProgram_AreAssumed) {
   const auto assumes = [](const std::string& detail) {

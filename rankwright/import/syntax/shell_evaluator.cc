@@ -459,7 +459,7 @@ bool Expander::expand_braced(WordBuilder& out, bool split) {
   }
   if (defaults && op != '+' && value == nullptr) {  // the script expects it to be set
     std::fill(rest.origin.begin(), rest.origin.end(), name_origin(name));
-    if (finish_word(rest).unknown.empty()) defaults_.emplace(name, rest.chars);
+    if (active_ && finish_word(rest).unknown.empty()) defaults_.emplace(name, rest.chars);
   }
   if (!defaults)
     put_unknown(out, name.empty() ? "a parameter" : name, from);

@@ -73,6 +73,8 @@ class Expander {
 
   /// Returns the defaults of unset variables that the script used, by name.
   const std::map<std::string, std::string>& defaults() const { return defaults_; }
+  /// Says whether the words that follow are evaluated: the defaults of others are not used.
+  void set_active(bool active) { active_ = active; }
 
   /// Marks the literal text that follows as that of a branch that an unset variable decides: its
   /// words have this `default_of`. An empty one ends it.
@@ -148,6 +150,7 @@ class Expander {
   const ShellInput& input_;
   std::set<std::string> used_{};
   std::map<std::string, std::string> defaults_{};
+  bool active_ = true;
   std::vector<std::string> origins_{};  // variables whose defaults are used
   std::uint16_t guess_ = 0;             // origin of literal text
   std::size_t budget_;

@@ -654,7 +654,23 @@ void ShellEvaluator::record(std::vector<ShellWord> words, bool assigned) {
   if (flags && recorded_ <= kMaxWords) script_.commands.push_back({std::move(words), assigned});
 }
 
+/// Makes the number of a rank or a node 0 where a script compares it: what the first one runs is
+/// the training run, with the ranks that it states.
+void take_first_rank(ShellWord& word) {
+  constexpr std::string_view kNumbers[] = {"RANK",          "NODE_RANK",    "NODERANK",
+                                           "MACHINE_RANK",  "SLURM_NODEID", "SLURM_PROCID",
+                                           "PET_NODE_RANK", "GROUP_RANK",   "INDEX"};
+  const auto names_rank = [&](std::string_view name) {
+    return std::find(std::begin(kNumbers), std::end(kNumbers), name) != std::end(kNumbers);
+  };
+  if (names_rank(word.default_of)) word.default_of.clear();
+  if (!names_rank(word.unknown)) return;
+  word.text = "0";
+  word.unknown.clear();
+}
+
 Truth ShellEvaluator::read_command() {
+  words_.set_active(active());
   std::vector<ShellWord> tested, recorded;
   bool may_assign = true, assigned = false;
   for (bool first = true; !words_.done(); first = false) {
@@ -734,6 +750,7 @@ Truth ShellEvaluator::read_command() {
   const bool closed = !tested.empty() && is_one_of(tested.back().text, {"]", "]]"});
   if (closed) tested.pop_back();
   in_test_ = (opening == "[[" || in_test_) && !closed;
+  if (tested.size() == 3) take_first_rank(tested[0]);
   const Truth truth = evaluate_test(tested);
   for (const ShellWord& word : tested) {
     if (truth == Truth::unknown && !word.unknown.empty()) unknown_ = word.unknown;

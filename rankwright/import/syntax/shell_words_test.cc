@@ -269,6 +269,25 @@ TEST(ShellWords, BranchThatADefaultDecides_NamesItsVariable) {
   EXPECT_EQ(script.defaults.at("SIZE"), "7B");
 }
 
+TEST(ShellWords, DefaultOfABranchNotTaken_IsNotUsed) {
+  const ShellScript script = read_shell(
+      "M=7\nif [ $M = 80 ]; then\n L=${LAYERS:-80}\nelse\n L=${LAYERS:-40}\nfi\nrun --l $L\n");
+  EXPECT_EQ(script.defaults.at("LAYERS"), "40");
+}
+
+// A script that starts the run on its first node only states what that node runs.
+TEST(ShellWords, NumberOfTheNode_IsZero) {
+  for (const char* const condition :
+       {"[ \"$NODE_RANK\" -eq 0 ]", "[[ $RANK == 0 ]]", "[ ${SLURM_PROCID:-0} = 0 ]"}) {
+    const ShellScript script =
+        read_shell(std::string("if ") + condition + "; then\n run --n 4\nelse\n wait\nfi\n");
+    EXPECT_THAT(script.guesses, IsEmpty()) << condition;
+    ASSERT_FALSE(script.commands.empty()) << condition;
+    EXPECT_EQ(script.commands[0].words.back().default_of, "") << condition;
+  }
+  EXPECT_EQ(value_of("if [ $NODE_RANK != 0 ]; then\n X=1\nelse\n X=2\nfi\n", "X"), "2");
+}
+
 TEST(ShellWords, ProgramsInHereDocuments_AreNotCommands) {
   const ShellScript script = read_shell(
       "B=4\npython - <<EOF\nfor x in rows:\n  if not x:\n    continue\nprint(len(x) # ')\nEOF\n"
