@@ -162,7 +162,8 @@ std::string find_model_of_size(std::string_view name) {
   std::string nearest;
   double least = std::log(kNear);
   for (const catalog::KnownModel& known : catalog::list_known_models()) {
-    if (known.model.sparse()) continue;
+    // Models of today are the likelier shapes: dense, with gated feed-forward layers.
+    if (known.model.sparse() || known.model.layer(0).ffn.matrices != 3) continue;
     const double ratio = double(count_parameters(known.model).total()) / size;
     const double distance = std::abs(std::log(ratio));
     if (distance >= least) continue;

@@ -49,8 +49,9 @@ TEST(HubModel, LanguageModelBehindAnEncoder) {
 
 TEST(HubModel, SizeInAName_SelectsADenseModelNearIt) {
   EXPECT_EQ(find_model_of_size("me/my_model-4B-v2"), "qwen3-4b");  // 4.02 B
-  EXPECT_EQ(find_model_of_size("mine_350m"), "gpt2-medium");       // 355 M
-  for (const char* const name : {"", "mine", "v2", "mix-8x7b", "my-30b-a3b", "big-9000b", "4bit"})
+  EXPECT_EQ(find_model_of_size("mine_350m"), "qwen2-0.5b");        // 494 M
+  for (const char* const name :
+       {"", "mine", "v2", "mix-8x7b", "my-30b-a3b", "big-900b", "tiny-10m", "4bit"})
     EXPECT_EQ(find_model_of_size(name), "") << name;
 }
 

@@ -80,9 +80,9 @@ struct ProgramName {
 constexpr std::string_view kMethodKeys[] = {"rl", "stage", "rlhf_type", "max_completion_length",
                                             "num_generations"};
 constexpr std::string_view kRankKeys[] = {"lora_rank", "lora_r"};
-constexpr std::string_view kAdapterKeys[] = {"full_finetuning", "full_finetune",   "use_peft",
-                                             "use_lora",        "lora_enable",     "lora",
-                                             "qlora",           "finetuning_type", "train_type"};
+constexpr std::string_view kAdapterDeciders[] = {
+    "full_finetuning", "full_finetune",   "use_peft",  "use_lora", "lora_enable", "lora",
+    "qlora",           "finetuning_type", "train_type"};
 constexpr std::string_view kPairs = "pairs of sequences, and a reference model";
 constexpr std::string_view kPairsOnly = "pairs of sequences, without a reference model";
 constexpr std::string_view kAdapters = "adapters of the stated rank";
@@ -90,8 +90,8 @@ constexpr ProgramName kProgramNames[] = {
     {"simpo", "rl", "simpo", kPairsOnly, kMethodKeys},
     {"orpo", "rl", "orpo", kPairsOnly, kMethodKeys},
     {"dpo", "rl", "dpo", kPairs, kMethodKeys},
-    {"peft", "use_peft", "true", kAdapters, kAdapterKeys, kRankKeys},
-    {"lora", "use_peft", "true", kAdapters, kAdapterKeys, kRankKeys},
+    {"peft", "use_peft", "true", kAdapters, kAdapterDeciders, kRankKeys},
+    {"lora", "use_peft", "true", kAdapters, kAdapterDeciders, kRankKeys},
 };
 
 bool has_key(const MegatronFlags& flags, std::string_view key) {

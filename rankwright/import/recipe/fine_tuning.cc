@@ -8,20 +8,14 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/import/framework/deepspeed.h"
-#include "rankwright/import/framework/recipes.h"
 #include "rankwright/import/plan/plan_format.h"
+#include "rankwright/import/recipe/trainer_parts.h"
 #include "rankwright/import/syntax/json_tree.h"
 #include "rankwright/import/syntax/lines.h"
 #include "rankwright/model/architecture.h"
 
 namespace rankwright::importer {
 namespace {
-
-/// Returns the value at a path as text; empty if there is none.
-std::string_view read_word(const ForeignReading& r, std::string_view path) {
-  const YamlNode* const node = find_path(r.root, path);
-  return node == nullptr ? std::string_view() : std::string_view(node->scalar);
-}
 
 /// Weights, gradients and moments in bf16, without a wider copy.
 void read_pure_bf16(ForeignReading& r, const YamlNode& node) {
@@ -116,249 +110,6 @@ void read_encoder_switch(ForeignReading& r, const YamlNode& node) {
   report_left_out(r, node, "only the language model is estimated");
 }
 
-/// Reads a second model that the trainer holds.
-void read_second_model(ForeignReading& r, const YamlNode& node) {
-  if (!is_off(node))
-    report_left_out(r, node, "only the trained model is counted, without this one");
-}
-
-/// The keys that name the reference of a penalty, or another frozen model.
-constexpr const char* kReferenceKeys[] = {"ref_name_or_path", "ref_model_name_or_path",
-                                          "ref_model_path", "ref_model"};
-
-/// Reports a frozen model that the method does not count.
-void finish_reference(ForeignReading& r) {
-  if (r.draft.ref_model == true) return;
-  for (const char* const key : kReferenceKeys)
-    if (const YamlNode* const node = find_path(r.root, key)) read_second_model(r, *node);
-}
-
-/// Reads the layers that Chinese-LLaMA-Alpaca's programs adapt: "q_proj,v_proj".
-void read_trainable(ForeignReading& r, const YamlNode& node) {
-  if (node.scalar.find("_proj") != std::string::npos) read_lora_targets(r, node);
-}
-
-/// The keys that turn on adapters.
-constexpr const char* kAdapterKeys[] = {
-    "finetuning_type", "adapter",       "use_peft",  "train_type",
-    "tuner_type",      "sft_type",      "use_lora",  "lora_enable",
-    "qlora",           "q_lora",        "lora",      "use_peft_lora",
-    "peft_enabled",    "enable_peft",   "is_lora",   "lora_enabled",
-    "enable_lora",     "qlora_enabled", "use_qlora", "low_rank_training"};
-
-/// Switches of programs whose ranks and modules are in their code.
-constexpr const char* kOwnSwitches[] = {
-    "use_lora",     "lora",          "q_lora",           "qlora",         "use_qlora",
-    "lora_enabled", "qlora_enabled", "enable_lora",      "use_peft_lora", "peft_enabled",
-    "enable_peft",  "is_lora",       "low_rank_training"};
-
-/// Keys of tools that adapt all linear layers unless told otherwise.
-constexpr const char* kAllLinearKeys[] = {"finetuning_type", "train_type", "tuner_type", "sft_type",
-                                          "lora_enable"};
-
-/// Ranks and modules if a file names none: PEFT's, and those of TRL's ModelConfig.
-constexpr i64 kDefaultRank = 8;
-constexpr i64 kTrlRank = 16;
-constexpr plan::LoraModules kQueryAndValue{true, false, true, false, false, false, false};
-
-/// LLaMA-Factory's method that trains some layers and nothing else.
-constexpr std::string_view kFreeze = "freeze";
-
-/// Reads whether a file trains adapters. Other methods than LoRA are refused by name.
-void read_adapter(ForeignReading& r, const YamlNode& node) {
-  const std::string word = lower(node.scalar.substr(0, kLongestLabel));
-  if (is_off(node) || word == "full" || word == kFreeze) return;
-  if (word == "qlora") r.draft.base_dtype = plan::BaseDtype::nf4;
-  if (word == "lora_llm")
-    report_left_out(r, node, "only the adapters of the language model are estimated as trained");
-  if (word == "lora" || word == "qlora" || word == "true" || word == "dora" || word == "lora_llm") {
-    const bool trl = is_on_at(r.root, "use_peft");
-    if (!r.draft.lora_rank) r.draft.lora_rank = trl ? kTrlRank : kDefaultRank;
-    return;
-  }
-  r.fields.report(
-      node, {.code = "RW0907",
-             .message = "unknown value",
-             .detail = fmt::format("{}: full fine-tuning, freeze, LoRA and QLoRA are estimated",
-                                   make_excerpt(node.scalar)),
-             .hint = "rankwright plan --model NAME --lora 16"});
-}
-
-/// Reads the switch of LLaVA and its descendants, whose rank is 64 unless stated.
-void read_llava_adapter(ForeignReading& r, const YamlNode& node) {
-  constexpr i64 kUsualRank = 64;
-  if (!is_off(node) && !r.draft.lora_rank) r.draft.lora_rank = kUsualRank;
-  read_adapter(r, node);
-}
-
-/// Reads a switch of QLoRA.
-void read_qlora(ForeignReading& r, const YamlNode& node) {
-  if (is_off(node)) return;
-  r.draft.base_dtype = plan::BaseDtype::nf4;
-  read_adapter(r, node);
-}
-
-/// Reads the bits of frozen weights.
-void read_quantization_bit(ForeignReading& r, const YamlNode& node) {
-  if (node.scalar == "4") r.draft.base_dtype = plan::BaseDtype::nf4;
-  if (node.scalar == "8") r.draft.base_dtype = plan::BaseDtype::int8;
-}
-
-void read_lora_linear(ForeignReading& r, const YamlNode& node) {
-  if (!is_off(node)) r.draft.lora_modules = plan::LoraModules{};
-}
-
-/// Parts of the model that are trained beside adapters.
-constexpr const char* kBesideAdapterKeys[] = {"additional_target", "lora_modules_to_save",
-                                              "modules_to_save"};
-
-/// The formats of frozen weights that names of checkpoints state.
-struct QuantizedNameRow {
-  std::string_view word;
-  plan::BaseDtype dtype;
-  bool exact;  // the estimate has as many bits
-};
-constexpr QuantizedNameRow kQuantizedNames[] = {
-    {"w4a16", plan::BaseDtype::nf4, true}, {"w8a16", plan::BaseDtype::int8, true},
-    {"w8a8", plan::BaseDtype::int8, true}, {"aqlm", plan::BaseDtype::nf4, false},
-    {"2bit", plan::BaseDtype::nf4, false}, {"int8", plan::BaseDtype::int8, true},
-    {"8bit", plan::BaseDtype::int8, true}, {"gptq", plan::BaseDtype::nf4, true},
-    {"awq", plan::BaseDtype::nf4, true},   {"int4", plan::BaseDtype::nf4, true},
-    {"4bit", plan::BaseDtype::nf4, true},  {"bnb-4", plan::BaseDtype::nf4, true},
-};
-
-/// Returns the format that the name of a checkpoint states; nullptr if it states none.
-const QuantizedNameRow* find_quantized_name(std::string_view path) {
-  const std::string name = lower(path.substr(path.rfind('/') + 1));
-  const auto found = std::find_if(
-      std::begin(kQuantizedNames), std::end(kQuantizedNames),
-      [&](const QuantizedNameRow& row) { return name.find(row.word) != std::string::npos; });
-  return found == std::end(kQuantizedNames) ? nullptr : found;
-}
-
-/// The keys that name the model, which may be a quantized checkpoint.
-constexpr const char* kModelKeys[] = {"model_name", "model_path",         "model_id_or_path",
-                                      "model",      "model_name_or_path", "base_model"};
-
-/// Reports a quantized checkpoint all of whose parameters are trained.
-void report_quantized_training(ForeignReading& r) {
-  for (const char* const key : kModelKeys)
-    if (const YamlNode* const name = find_path(r.root, key);
-        name != nullptr && find_quantized_name(name->scalar) != nullptr)
-      return report_left_out(r, *name,
-                             fmt::format("{}: the quantized weights are estimated in 16 bits, as "
-                                         "no setting turns adapters on",
-                                         key));
-}
-
-/// The keys that store frozen weights in fewer bits.
-constexpr const char* kQuantizedKeys[] = {
-    "quantization_bit",      "load_in_4bit", "load_in_8bit", "use_4bit_quantization",
-    "use_8bit_quantization", "bits",         "quant_bits"};
-
-template <std::size_t n>
-bool has_any(const ForeignReading& r, const char* const (&keys)[n]) {
-  return std::any_of(std::begin(keys), std::end(keys),
-                     [&](const char* key) { return find_path(r.root, key) != nullptr; });
-}
-
-template <std::size_t n>
-bool has_any_on(const ForeignReading& r, const char* const (&keys)[n]) {
-  return std::any_of(std::begin(keys), std::end(keys),
-                     [&](const char* key) { return is_on_at(r.root, key); });
-}
-
-/// Returns whether a command trains adapters although no switch says so: weights in fewer bits
-/// cannot be trained, and a command that states a rank and a scale means to use them.
-bool implies_adapters(const ForeignReading& r, bool decided) {
-  const bool rank = r.draft.lora_rank.has_value();
-  const bool scaled = find_path(r.root, "lora_alpha") != nullptr;
-  return !decided && !r.dashes.empty() && rank && (scaled || has_any_on(r, kQuantizedKeys));
-}
-
-/// Reports the rank and the modules that only the code of a program states.
-void report_own_adapters(ForeignReading& r, PlanFile& plan) {
-  constexpr const char* kRanks[] = {"lora_rank", "lora_r", "peft_lora_r"};
-  if (!has_any_on(r, kOwnSwitches) || has_any(r, kRanks)) return;
-  const std::string assumed =
-      fmt::format("adapters of rank {} on {}", *r.draft.lora_rank,
-                  *r.draft.lora_modules == plan::LoraModules{} ? "all linear layers"
-                                                               : show(*r.draft.lora_modules, ", "));
-  constexpr const char* kHint = "set lora_rank and lora_modules in a plan file";
-  plan.open.push_back({"job.lora_rank", assumed, kHint});
-  r.fields.report(r.root, make_assumption(assumed, kHint));
-}
-
-/// Drops the details of adapters from a file that trains every parameter.
-void finish_adapter(ForeignReading& r, PlanFile& plan) {
-  Draft& draft = r.draft;
-  const bool decided = has_any(r, kAdapterKeys);
-  const bool implied = implies_adapters(r, decided);
-  const bool adapted =
-      implied ||
-      std::any_of(std::begin(kAdapterKeys), std::end(kAdapterKeys), [&](const char* key) {
-        const std::string_view word = read_word(r, key);
-        return is_on_at(r.root, key) && word != "full" && word != kFreeze;
-      });
-  if (implied)
-    r.fields.report(r.root,
-                    make_assumption("adapters of the stated rank: the command states "
-                                    "their scale or the bits of frozen weights, and no switch",
-                                    ""));
-  if (!adapted) {
-    for (const char* const key : {"lora_r", "lora_rank"})
-      if (const YamlNode* const rank = find_path(r.root, key); rank != nullptr && !decided)
-        report_left_out(r, *rank,
-                        "no setting turns adapters on: all parameters are estimated as trained");
-    report_quantized_training(r);
-    for (const char* const key : kQuantizedKeys)
-      if (const YamlNode* const bits = find_path(r.root, key); bits != nullptr && draft.base_dtype)
-        report_left_out(
-            r, *bits,
-            fmt::format("{}: the weights are estimated in 16 bits and as trained, as no "
-                        "setting turns adapters on",
-                        key));
-    draft.lora_rank.reset();
-    draft.lora_modules.reset();
-    draft.base_dtype.reset();
-    return;
-  }
-  const bool all_linear = has_any(r, kAllLinearKeys);
-  if (!draft.lora_modules) draft.lora_modules = all_linear ? plan::LoraModules{} : kQueryAndValue;
-  draft.grad_dtype = plan::Dtype::fp32;
-  report_own_adapters(r, plan);
-  for (const char* const key : kBesideAdapterKeys)
-    if (const YamlNode* const beside = find_path(r.root, key); is_on_at(r.root, key))
-      report_left_out(r, *beside,
-                      fmt::format("{}: only the adapters are estimated as trained", key));
-}
-
-/// Reads LLaMA-Factory's frozen layers: it trains the last `freeze_trainable_layers`, or the first
-/// ones if the number is negative, and of the rest only `freeze_extra_modules`.
-void finish_freeze(ForeignReading& r) {
-  constexpr i64 kUsualLayers = 2;
-  const YamlNode* const type = find_path(r.root, "finetuning_type");
-  if (type == nullptr || type->scalar != kFreeze) return;
-  if (!r.draft.model)
-    return report_left_out(r, *type, "unknown layers of the model: all are estimated as trained");
-  const i64 trained =
-      read_whole_at(r, "freeze_trainable_layers", -model::kMaxLayers, model::kMaxLayers)
-          .value_or(kUsualLayers);
-  const i64 layers = r.draft.model->layers();
-  const std::string_view extra = read_word(r, "freeze_extra_modules");
-  const auto trains = [&](std::string_view module) {
-    return extra.find(module) != std::string_view::npos;
-  };
-  const i64 count = std::min(layers, std::abs(trained));
-  r.draft.frozen = {.embedding = !trains("embed_tokens"),
-                    .first = trained > 0 ? 0 : count,
-                    .end = trained > 0 ? layers - count : layers,
-                    .head = !trains("lm_head")};
-  if (const YamlNode* const modules = find_path(r.root, "freeze_trainable_modules");
-      modules != nullptr && modules->scalar != "all")
-    report_left_out(r, *modules, "the whole layer is estimated as trained");
-}
-
 /// Reads the limit of sequences; -1 is the model's own.
 void read_length(ForeignReading& r, const YamlNode& node) {
   if (node.scalar != "-1") r.draft.sequence = r.fields.whole(node, 1, kMaxSequence);
@@ -391,147 +142,6 @@ void read_attention_kernel(ForeignReading& r, const YamlNode& node) {
 void read_compile(ForeignReading& r, const YamlNode& node) { r.draft.compile = !is_off(node); }
 
 void read_sync(ForeignReading& r, const YamlNode& node) { r.draft.sync_each_batch = !is_off(node); }
-
-/// Reinforcement learning trains on a prompt and its completion.
-void read_prompt_and_completion(ForeignReading& r, PlanFile& plan) {
-  const std::optional<i64> prompt = read_whole_at(r, "max_prompt_length", 1, kMaxSequence / 2);
-  const std::optional<i64> answer = read_whole_at(r, "max_completion_length", 1, kMaxSequence / 2);
-  if (!answer || r.draft.sequence) return;
-  constexpr i64 kUsualPrompt = 512;  // of TRL, before it removed the limit of prompts
-  const std::optional<i64> both = read_whole_at(r, "vllm_max_model_length", 1, kMaxSequence);
-  if (both && !prompt && *both >= *answer) {
-    r.draft.sequence = both;
-    return;
-  }
-  r.draft.sequence = *answer + prompt.value_or(kUsualPrompt);
-  if (prompt) return;
-  constexpr const char* kHint = "--seq N";
-  const std::string assumed = fmt::format("prompts of {} tokens", kUsualPrompt);
-  plan.open.push_back({"job.sequence", assumed, kHint});
-  r.fields.report(r.root, make_assumption(assumed, kHint));
-}
-
-/// The sequence of qlora.py, and of programs with the names of summarization, is a source and its
-/// target; axolotl's has a default.
-void read_other_length(ForeignReading& r) {
-  constexpr i64 kAxolotlLength = 512;
-  if (r.draft.sequence) return;
-  constexpr const char* kParts[][2] = {{"source_max_len", "target_max_len"},
-                                       {"max_source_length", "max_target_length"}};
-  for (const auto& [first, second] : kParts) {
-    const std::optional<i64> source = read_whole_at(r, first, 1, kMaxSequence / 2);
-    const std::optional<i64> target = read_whole_at(r, second, 1, kMaxSequence / 2);
-    if (source && target) r.draft.sequence = *source + *target;
-  }
-  const bool axolotl = r.dashes.empty() && find_path(r.root, "base_model") != nullptr;
-  if (axolotl) r.draft.sequence = kAxolotlLength;
-}
-
-/// The methods that LLaMA-Factory (`stage`) and axolotl (`rl`) name, and TRL's losses on pairs.
-struct TrainerMethodRow {
-  std::string_view name;
-  plan::Method method;
-  bool reference;
-};
-constexpr TrainerMethodRow kTrainerMethods[] = {
-    {"sft", plan::Method::lm, false},    {"pt", plan::Method::lm, false},
-    {"dpo", plan::Method::dpo, true},    {"ipo", plan::Method::dpo, true},
-    {"simpo", plan::Method::dpo, false}, {"orpo", plan::Method::dpo, false},
-    {"grpo", plan::Method::grpo, false},
-};
-
-const TrainerMethodRow* find_trainer_method(std::string_view name) {
-  const auto found = std::find_if(std::begin(kTrainerMethods), std::end(kTrainerMethods),
-                                  [&](const TrainerMethodRow& row) { return row.name == name; });
-  return found == std::end(kTrainerMethods) ? nullptr : found;
-}
-
-}  // namespace
-
-void read_trainer_method(ForeignReading& r, const YamlNode& node) {
-  if (const TrainerMethodRow* const found = find_trainer_method(node.scalar)) {
-    r.draft.method = found->method;
-    r.draft.ref_model = found->reference;
-    return;
-  }
-  report_left_out(r, node,
-                  fmt::format("{}: only the trained model is counted, without a reference or "
-                              "reward model",
-                              make_excerpt(node.scalar)));
-}
-
-void count_pairs_twice(Draft& draft) {
-  draft.micro_batch = std::min(2 * draft.micro_batch.value_or(1), kMaxMicroBatch);
-  if (draft.global_batch) draft.global_batch = std::min(2 * *draft.global_batch, plan::kMaxBatch);
-}
-
-namespace {
-
-/// Reads the method of TRL's files, which the script names and the file shows: completions are
-/// those of GRPO, whose penalty needs a reference model, and another penalty is that of DPO.
-void read_trl_method(ForeignReading& r) {
-  Draft& draft = r.draft;
-  if (draft.method) return;
-  const YamlNode* const node = find_path(r.root, "beta");
-  const bool penalty = node != nullptr && r.fields.number(*node, 0, 1e6).value_or(0) > 0;
-  const bool completes = find_path(r.root, "max_completion_length") != nullptr ||
-                         find_path(r.root, "num_generations") != nullptr;
-  // A method that is not known here has a weight of its own by this name: GKD's mixes two losses.
-  const bool other = find_path(r.root, "rlhf_type") != nullptr ||
-                     find_path(r.root, "rl") != nullptr || find_path(r.root, "stage") != nullptr;
-  if (!completes && (!penalty || other)) return;
-  draft.method = completes ? plan::Method::grpo : plan::Method::dpo;
-  draft.ref_model = penalty && !other;
-}
-
-/// Names what reinforcement learning runs beside the update that is estimated.
-void report_generation(ForeignReading& r) {
-  constexpr const char* kPlaces[] = {"use_vllm", "num_generations", "max_completion_length",
-                                     "rlhf_type", "rl"};
-  const bool generates = r.draft.method == plan::Method::grpo || is_on_at(r.root, "use_vllm");
-  for (const char* const key : kPlaces)
-    if (const YamlNode* const node = find_path(r.root, key); node != nullptr && generates)
-      return report_left_out(r, *node, "generation, which may share the GPUs, is not estimated");
-}
-
-/// LLaMA-Factory makes all logits in every stage but pt and sft, and turns off the fused output
-/// head of Liger there (model_utils/liger_kernel.py: "does not support chunked cross entropy").
-void finish_stage(ForeignReading& r) {
-  const YamlNode* const stage = find_path(r.root, "stage");
-  if (stage == nullptr || stage->scalar == "pt" || stage->scalar == "sft") return;
-  if (r.draft.loss == plan::Loss::fused_linear)
-    report_left_out(r, *stage,
-                    fmt::format("{}: LLaMA-Factory turns off Liger's fused loss in this stage",
-                                make_excerpt(stage->scalar)));
-  r.draft.loss = plan::Loss::log_probs;
-}
-
-/// A device's batch of preference optimization counts pairs. LLaMA-Factory's losses on pairs have
-/// no reference model if `pref_loss` says so.
-void finish_method(ForeignReading& r) {
-  Draft& draft = r.draft;
-  if (draft.method != plan::Method::dpo) return;
-  count_pairs_twice(draft);
-  const TrainerMethodRow* const loss = find_trainer_method(read_word(r, "pref_loss"));
-  if (loss != nullptr) draft.ref_model = loss->reference;
-}
-
-/// Reads the name of a model, which may be that of a quantized checkpoint.
-void read_trainer_model(ForeignReading& r, const YamlNode& node) {
-  if (node.kind != YamlNode::Kind::scalar) return;
-  read_named_model(r, node);
-  const QuantizedNameRow* const row = find_quantized_name(node.scalar);
-  if (row == nullptr) return;
-  if (!r.draft.base_dtype) r.draft.base_dtype = row->dtype;
-  if (!row->exact) report_left_out(r, node, "frozen weights are estimated with 4 bits");
-}
-
-/// ms-swift's `model_name` is what the model is taught to call itself.
-void read_model_name(ForeignReading& r, const YamlNode& node) {
-  for (const char* const key : {"train_type", "tuner_type", "sft_type"})
-    if (find_path(r.root, key) != nullptr) return;
-  read_trainer_model(r, node);
-}
 
 /// Reads the ranks that exchange heads around attention, as DeepSpeed's Ulysses does.
 void read_ulysses(ForeignReading& r, const YamlNode& node) {
@@ -842,7 +452,7 @@ bool loads_16bit_weights(const ForeignReading& r) {
 /// Lifts the settings of sections to the top, where the table has them. MindSpeed-LLM's recipes for
 /// FSDP have sections, and degrees under names of their own.
 void lift_sections(YamlNode& root) {
-  constexpr const char* kSections[] = {"model", "data", "training", "parallel"};
+  constexpr const char* kLifted[] = {"model", "data", "training", "parallel"};
   constexpr std::pair<std::string_view, std::string_view> kRenamed[] = {
       {"fsdp_size", "dp_shard_size"},
       {"tp_size", "tensor_parallel_size"},
@@ -853,7 +463,7 @@ void lift_sections(YamlNode& root) {
   if (training == nullptr || training->find(kBatch) == nullptr || root.find(kBatch) != nullptr)
     return;
   std::vector<YamlEntry> lifted;
-  for (const char* const section : kSections)
+  for (const char* const section : kLifted)
     if (const YamlNode* const map = root.find(section))
       lifted.insert(lifted.end(), map->entries.begin(), map->entries.end());
   for (YamlEntry& entry : lifted) {
@@ -923,12 +533,8 @@ void read_fine_tuning_tree(ForeignReading& reading, PlanFile& plan,
   finish_adapter(reading, plan);
   finish_16bit_weights(reading);
   finish_freeze(reading);
-  read_trl_method(reading);
-  report_generation(reading);
-  finish_stage(reading);
   read_whole_batch(reading);
   finish_method(reading);
-  finish_reference(reading);
   if (draft.cp > 1 && !draft.cp_comm) draft.cp_comm = plan::CpComm::p2p;  // ring attention
   for (const char* const key : {"sequence_parallel_size", "seq_parallel_size"})
     if (find_path(root, key) != nullptr)  // tools with these keys split sequences themselves

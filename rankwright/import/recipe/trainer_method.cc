@@ -1,0 +1,160 @@
+// Methods of post-training: what they train on, the models beside the trained one, and sequences
+// that are stated in parts.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/format.h"
+#include "rankwright/import/plan/plan_format.h"
+#include "rankwright/import/recipe/trainer_parts.h"
+
+namespace rankwright::importer {
+namespace {
+
+/// The methods that LLaMA-Factory (`stage`) and axolotl (`rl`) name, and TRL's losses on pairs.
+struct TrainerMethodRow {
+  std::string_view name;
+  plan::Method method;
+  bool reference;
+};
+constexpr TrainerMethodRow kTrainerMethods[] = {
+    {"sft", plan::Method::lm, false},    {"pt", plan::Method::lm, false},
+    {"dpo", plan::Method::dpo, true},    {"ipo", plan::Method::dpo, true},
+    {"simpo", plan::Method::dpo, false}, {"orpo", plan::Method::dpo, false},
+    {"grpo", plan::Method::grpo, false},
+};
+
+const TrainerMethodRow* find_trainer_method(std::string_view name) {
+  const auto found = std::find_if(std::begin(kTrainerMethods), std::end(kTrainerMethods),
+                                  [&](const TrainerMethodRow& row) { return row.name == name; });
+  return found == std::end(kTrainerMethods) ? nullptr : found;
+}
+
+/// Reads the method of TRL's files, which the script names and the file shows: completions are
+/// those of GRPO, whose penalty needs a reference model, and another penalty is that of DPO.
+void read_trl_method(ForeignReading& r) {
+  Draft& draft = r.draft;
+  if (draft.method) return;
+  const YamlNode* const node = find_path(r.root, "beta");
+  const bool penalty = node != nullptr && r.fields.number(*node, 0, 1e6).value_or(0) > 0;
+  const bool completes = find_path(r.root, "max_completion_length") != nullptr ||
+                         find_path(r.root, "num_generations") != nullptr;
+  // A method that is not known here has a weight of its own by this name: GKD's mixes two losses.
+  const bool other = find_path(r.root, "rlhf_type") != nullptr ||
+                     find_path(r.root, "rl") != nullptr || find_path(r.root, "stage") != nullptr;
+  if (!completes && (!penalty || other)) return;
+  draft.method = completes ? plan::Method::grpo : plan::Method::dpo;
+  draft.ref_model = penalty && !other;
+}
+
+/// Names what reinforcement learning runs beside the update that is estimated.
+void report_generation(ForeignReading& r) {
+  constexpr const char* kPlaces[] = {"use_vllm", "num_generations", "max_completion_length",
+                                     "rlhf_type", "rl"};
+  const bool generates = r.draft.method == plan::Method::grpo || is_on_at(r.root, "use_vllm");
+  for (const char* const key : kPlaces)
+    if (const YamlNode* const node = find_path(r.root, key); node != nullptr && generates)
+      return report_left_out(r, *node, "generation, which may share the GPUs, is not estimated");
+}
+
+/// LLaMA-Factory makes all logits in every stage but pt and sft, and turns off the fused output
+/// head of Liger there (model_utils/liger_kernel.py: "does not support chunked cross entropy").
+void finish_stage(ForeignReading& r) {
+  const YamlNode* const stage = find_path(r.root, "stage");
+  if (stage == nullptr || stage->scalar == "pt" || stage->scalar == "sft") return;
+  if (r.draft.loss == plan::Loss::fused_linear)
+    report_left_out(r, *stage,
+                    fmt::format("{}: LLaMA-Factory turns off Liger's fused loss in this stage",
+                                make_excerpt(stage->scalar)));
+  r.draft.loss = plan::Loss::log_probs;
+}
+
+/// A device's batch of preference optimization counts pairs. LLaMA-Factory's losses on pairs have
+/// no reference model if `pref_loss` says so.
+void finish_pairs(ForeignReading& r) {
+  Draft& draft = r.draft;
+  if (draft.method != plan::Method::dpo) return;
+  count_pairs_twice(draft);
+  const TrainerMethodRow* const loss = find_trainer_method(read_word(r, "pref_loss"));
+  if (loss != nullptr) draft.ref_model = loss->reference;
+}
+
+/// The keys that name the reference of a penalty, or another frozen model.
+constexpr const char* kReferenceKeys[] = {"ref_name_or_path", "ref_model_name_or_path",
+                                          "ref_model_path", "ref_model"};
+
+/// Reports a frozen model that the method does not count.
+void finish_reference(ForeignReading& r) {
+  if (r.draft.ref_model == true) return;
+  for (const char* const key : kReferenceKeys)
+    if (const YamlNode* const node = find_path(r.root, key)) read_second_model(r, *node);
+}
+
+}  // namespace
+
+void read_trainer_method(ForeignReading& r, const YamlNode& node) {
+  if (const TrainerMethodRow* const found = find_trainer_method(node.scalar)) {
+    r.draft.method = found->method;
+    r.draft.ref_model = found->reference;
+    return;
+  }
+  report_left_out(r, node,
+                  fmt::format("{}: only the trained model is counted, without a reference or "
+                              "reward model",
+                              make_excerpt(node.scalar)));
+}
+
+void count_pairs_twice(Draft& draft) {
+  draft.micro_batch = std::min(2 * draft.micro_batch.value_or(1), kMaxMicroBatch);
+  if (draft.global_batch) draft.global_batch = std::min(2 * *draft.global_batch, plan::kMaxBatch);
+}
+
+void read_second_model(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node))
+    report_left_out(r, node, "only the trained model is counted, without this one");
+}
+
+// Reinforcement learning trains on a prompt and its completion.
+void read_prompt_and_completion(ForeignReading& r, PlanFile& plan) {
+  const std::optional<i64> prompt = read_whole_at(r, "max_prompt_length", 1, kMaxSequence / 2);
+  const std::optional<i64> answer = read_whole_at(r, "max_completion_length", 1, kMaxSequence / 2);
+  if (!answer || r.draft.sequence) return;
+  constexpr i64 kUsualPrompt = 512;  // of TRL, before it removed the limit of prompts
+  const std::optional<i64> both = read_whole_at(r, "vllm_max_model_length", 1, kMaxSequence);
+  if (both && !prompt && *both >= *answer) {
+    r.draft.sequence = both;
+    return;
+  }
+  r.draft.sequence = *answer + prompt.value_or(kUsualPrompt);
+  if (prompt) return;
+  constexpr const char* kHint = "--seq N";
+  const std::string assumed = fmt::format("prompts of {} tokens", kUsualPrompt);
+  plan.open.push_back({"job.sequence", assumed, kHint});
+  r.fields.report(r.root, make_assumption(assumed, kHint));
+}
+
+// The sequence of qlora.py, and of programs with the names of summarization, is a source and its
+// target; axolotl's has a default.
+void read_other_length(ForeignReading& r) {
+  constexpr i64 kAxolotlLength = 512;
+  if (r.draft.sequence) return;
+  constexpr const char* kParts[][2] = {{"source_max_len", "target_max_len"},
+                                       {"max_source_length", "max_target_length"}};
+  for (const auto& [first, second] : kParts) {
+    const std::optional<i64> source = read_whole_at(r, first, 1, kMaxSequence / 2);
+    const std::optional<i64> target = read_whole_at(r, second, 1, kMaxSequence / 2);
+    if (source && target) r.draft.sequence = *source + *target;
+  }
+  const bool axolotl = r.dashes.empty() && find_path(r.root, "base_model") != nullptr;
+  if (axolotl) r.draft.sequence = kAxolotlLength;
+}
+
+void finish_method(ForeignReading& r) {
+  read_trl_method(r);
+  report_generation(r);
+  finish_stage(r);
+  finish_pairs(r);
+  finish_reference(r);
+}
+
+}  // namespace rankwright::importer
