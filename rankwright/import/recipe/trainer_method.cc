@@ -45,6 +45,11 @@ void read_trl_method(ForeignReading& r) {
   if (!completes && (!penalty || other)) return;
   draft.method = completes ? plan::Method::grpo : plan::Method::dpo;
   draft.ref_model = penalty && !other;
+  // The default of TRL's weight was 0.04 at first, and is 0 today.
+  if (completes && node == nullptr && !other)
+    r.fields.report(r.root, make_assumption("no reference model: no weight of its penalty is "
+                                            "stated",
+                                            "set ref_model: true if the trainer has one"));
 }
 
 /// Names what reinforcement learning runs beside the update that is estimated.

@@ -145,6 +145,13 @@ TEST(TrainerScript, SwiftWithoutRanks_SpreadsTheLayers) {
   EXPECT_THAT(read("NPROC_PER_NODE=2 " + swift).findings, Not(left_out("spreads")));
 }
 
+TEST(TrainerScript, UnstatedPenalty_IsAssumedToBeOff) {
+  const auto assumed = Contains(AllOf(Field(&Diagnostic::code, "RW0615"),
+                                      Field(&Diagnostic::detail, HasSubstr("reference model"))));
+  EXPECT_THAT(read(run("grpo.py", "--num_generations 4")).findings, assumed);
+  EXPECT_THAT(read(run("grpo.py", "--num_generations 4 --beta 0")).findings, Not(assumed));
+}
+
 TEST(TrainerScript, PartsBesideTheUpdate_AreNamed) {
   EXPECT_THAT(read(run("train.py", "--num_generations 4 --max_completion_length 64")).findings,
               left_out("generation"));
