@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "rankwright/import/plan/plan_format.h"
+#include "tests/support/left_out.h"
 
 namespace rankwright::importer {
 namespace fine_tuning_test {
