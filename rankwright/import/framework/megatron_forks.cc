@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "rankwright/base/format.h"
 #include "rankwright/base/quantity.h"
 #include "rankwright/import/framework/deepspeed.h"
 #include "rankwright/import/framework/megatron_model.h"
@@ -417,6 +418,15 @@ void read_deepspeed_file(ForeignReading& r, PlanFile& plan) {
   }
   if (find_path(r.root, "zero-stage") == nullptr) d.zero = 0;
   const std::size_t part = plan.text.find("\"zero_optimization\"");
+  if (named != nullptr && part == std::string::npos) {
+    plan.open.push_back({"parallelism.zero_stage",
+                         fmt::format("ZeRO-{} without {}", d.zero.value_or(0), make_excerpt(file)),
+                         "put the file beside the script"});
+    r.fields.report(*named, make_assumption(fmt::format("the settings in {}, which the script "
+                                                        "names: the file cannot be read",
+                                                        make_excerpt(file)),
+                                            "put the file beside the script"));
+  }
   const std::size_t stage = plan.text.find("\"stage\"", part);
   if (part == std::string::npos || stage == std::string::npos) return;
   const std::size_t digit = plan.text.find_first_not_of(" :\t", stage + 7);
