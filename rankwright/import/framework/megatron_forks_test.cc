@@ -706,6 +706,14 @@ TEST(MegatronDeepSpeed, ConfigThatCannotBeRead_AndDpo_AreReported) {
   EXPECT_TRUE(reports("pretrain_gpt.py", "RW0615", "ds.json"));
   EXPECT_TRUE(reports("train_dpo.py", "RW0601", "reference model of DPO"));
   EXPECT_FALSE(reports("endpoint.py", "RW0601", "DPO"));
+  const PlanFile written = read(
+      "CONFIG=ds.json\nsed s/ZERO/1/ template.json > $CONFIG\n"
+      "deepspeed pretrain_gpt.py " +
+          kShapes + "--deepspeed_config $CONFIG\n",
+      "run.sh");
+  EXPECT_THAT(written.findings,
+              Contains(AllOf(Field(&Diagnostic::code, "RW0615"),
+                             Field(&Diagnostic::detail, HasSubstr("writes from another file")))));
 }
 
 // Names of linear layers before Megatron-LM's core.

@@ -76,6 +76,7 @@ constexpr RecipeKey kRecipeKeys[] = {
     // NeMo's layers are then Transformer Engine's, which choose fused attention themselves.
     {"transformer-engine", "true", "transformer-impl", "transformer_engine"},
     {"mcore-gpt", "true", "transformer-impl", "transformer_engine"},
+    {"use-flash-attention", "true", "use-flash-attn", "true"},
 };
 
 /// Maps that describe something else than the training of the model.
@@ -100,7 +101,7 @@ class YamlFlagCollector {
         else if (key == "lora")  // of Primus, and off
           continue;
         else if (is_of_teacher(key))
-          put("teacher-model", entry.key, name_teacher(entry.key));
+          add_teacher(entry.key);
         else if (key == "tokenizer")
           add_tokenizer(entry.value);
         else if (key == "train_ds" && node.find("data_prefix") != nullptr)
@@ -114,7 +115,7 @@ class YamlFlagCollector {
       }
       if (is_other(key.substr(0, key.find('.')))) continue;
       if (is_of_teacher(key)) {
-        put("teacher-model", entry.key, name_teacher(entry.key));
+        add_teacher(entry.key);
         continue;
       }
       // NeMo's configs state the number of layers even if nothing is offloaded.
@@ -141,10 +142,12 @@ class YamlFlagCollector {
     return false;
   }
 
-  static YamlNode name_teacher(const YamlNode& key) {
+  /// Records that there is a teacher, at the first key that is about it.
+  void add_teacher(const YamlNode& key) {
+    if (out_.map.find("teacher-model") != nullptr) return;
     YamlNode value = key;
     value.kind = YamlNode::Kind::scalar;
-    return value;
+    put("teacher-model", key, std::move(value));
   }
 
   /// Reads the type of a tokenizer, which may determine the size of the vocabulary.

@@ -122,6 +122,7 @@ TEST(NemoYaml, LayersOfTransformerEngine_HaveFusedAttention) {
   EXPECT_EQ(attention("  transformer_engine: true\n"), std::nullopt);
   EXPECT_EQ(attention("  mcore_gpt: True\n"), std::nullopt);
   EXPECT_EQ(attention("  mcore_gpt: False\n"), plan::AttentionKernel::unfused);
+  EXPECT_EQ(attention("  use_flash_attention: true\n"), plan::AttentionKernel::flash2);
 }
 
 TEST(TransformerEngine, KernelsThatAScriptTurnsOff_AreNotUsed) {
