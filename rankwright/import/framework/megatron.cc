@@ -650,9 +650,19 @@ void keep_presence(MegatronFlags& flags, std::string_view name) {
     }
 }
 
-/// Returns whether a script overrides a recipe of Megatron-Bridge or NeMo
+/// Returns whether a script runs a recipe of Megatron-Bridge or a config of NeMo, or overrides one
 /// ("model.tensor_model_parallel_size=2").
 bool has_overrides(std::string_view text) {
+  constexpr std::pair<std::string_view, std::string_view> kPrograms[] = {
+      {"run_recipe.py", "--recipe"},
+      {"megatron_gpt_pretraining.py", "--config-name"},
+      {"megatron_gpt_continue_training.py", "--config-name"},
+      {"megatron_gpt_finetuning.py", "--config-name"},
+      {"megatron_gpt_sft.py", "--config-name"},
+      {"megatron_gpt_peft_tuning.py", "--config-name"}};
+  for (const auto& [program, option] : kPrograms)
+    if (text.find(program) != std::string_view::npos && text.find(option) != std::string_view::npos)
+      return true;
   constexpr std::string_view kKeys[] = {
       "model.tensor_model_parallel_size=", "model.pipeline_model_parallel_size=",
       "strategy.tensor_model_parallel_size="};
@@ -661,11 +671,99 @@ bool has_overrides(std::string_view text) {
   });
 }
 
+/// Sets or deletes (null) the value at a dotted path; maps on the way are created.
+void set_at(YamlNode& root, std::string_view path, const YamlNode* value) {
+  constexpr int kMaxDepth = 8;
+  YamlNode* map = &root;
+  for (int depth = 0; depth < kMaxDepth; ++depth) {
+    const std::string_view part = path.substr(0, path.find('.'));
+    const bool last = part.size() == path.size();
+    const auto found =
+        std::find_if(map->entries.begin(), map->entries.end(),
+                     [&](const YamlEntry& entry) { return entry.key.scalar == part; });
+    if (last) {
+      if (found != map->entries.end()) map->entries.erase(found);
+      if (value == nullptr) return;
+      YamlEntry entry{*value, *value};
+      entry.key.scalar = part;
+      map->entries.push_back(std::move(entry));
+      return;
+    }
+    path.remove_prefix(part.size() + 1);
+    if (found != map->entries.end() && found->value.kind == YamlNode::Kind::map) {
+      map = &found->value;
+      continue;
+    }
+    if (value == nullptr) return;
+    if (found != map->entries.end()) map->entries.erase(found);
+    YamlEntry entry{*value, *value};
+    entry.key.scalar = part;
+    entry.value.kind = YamlNode::Kind::map;
+    entry.value.scalar.clear();
+    map->entries.push_back(std::move(entry));
+    map = &map->entries.back().value;
+  }
+}
+
+/// Returns the config that a script names with Hydra's options, under the script's overrides. One
+/// that cannot be read is reported, and stays in `script`.
+YamlNode merge_hydra_config(MegatronFlags& script, const ShellInput& input, Diagnostics& findings) {
+  if (script.hydra_config.scalar.empty()) return script.map;
+  const YamlNode named = script.hydra_config;
+  YamlNode tree = script.map;
+  tree.entries.clear();
+  if (!input.files || !inherit_file(tree, named, input.file, input.files)) {
+    constexpr std::size_t kLongest = 200;
+    findings.push_back(
+        make_assumption(fmt::format("the settings in {}, which the script names: the file cannot "
+                                    "be read",
+                                    make_excerpt(named.scalar, kLongest)),
+                        "put the file beside the script", location(named, input.file)));
+    return script.map;
+  }
+  script.hydra_config.scalar.clear();
+  for (const std::string& key : script.removed) set_at(tree, key, nullptr);
+  for (const MegatronFlags::Unknown& one : script.unknown) set_at(tree, one.flag, nullptr);
+  for (const YamlEntry& entry : script.map.entries) set_at(tree, entry.key.scalar, &entry.value);
+  resolve_references(tree);
+  return tree;
+}
+
+/// Reads "llama3_8b(name='a',num_nodes=2)": the recipe of NeMo that a script names, and its ranks.
+void read_factory(MegatronFlags& script, MegatronFlags& flags) {
+  const YamlNode* const factory = script.map.find("factory");
+  if (factory == nullptr) return;
+  constexpr std::pair<std::string_view, std::string_view> kArguments[] = {
+      {"num_nodes", "nodes"}, {"num_gpus_per_node", "gpus-per-node"}};
+  const std::string_view call = factory->scalar;
+  script.recipe_name = std::string(call.substr(0, call.find('(')));
+  const auto add = [&](std::string_view name, std::string_view value) {
+    YamlEntry entry{*factory, *factory};
+    entry.key.scalar = name;
+    entry.value.scalar = value;
+    std::erase_if(flags.map.entries, [&](const YamlEntry& old) { return old.key.scalar == name; });
+    flags.map.entries.push_back(std::move(entry));
+  };
+  if (flags.map.find("model") == nullptr) add("model", script.recipe_name);
+  for (const auto& [argument, flag] : kArguments) {
+    const std::size_t at = call.find(argument);
+    if (at == std::string_view::npos || flags.map.find(flag) != nullptr) continue;
+    std::size_t begin = call.find_first_not_of(' ', at + argument.size());
+    if (begin == std::string_view::npos || call[begin] != '=') continue;
+    begin = std::min(call.find_first_not_of(' ', begin + 1), call.size());
+    const std::size_t end = std::min(call.find_first_not_of("0123456789", begin), call.size());
+    if (end > begin) add(flag, call.substr(begin, end - begin));
+  }
+}
+
 /// Reads the overrides of a script as the keys of a recipe, which may be named too.
-MegatronFlags read_overridden_recipe(std::string_view text, const ShellInput& input) {
+MegatronFlags read_overridden_recipe(std::string_view text, const ShellInput& input,
+                                     Diagnostics& findings) {
   MegatronFlags script = read_overrides(text, input);
-  MegatronFlags flags = read_megatron_yaml(script.map, input, is_read);
+  MegatronFlags flags =
+      read_megatron_yaml(merge_hydra_config(script, input, findings), input, is_read);
   if (const YamlNode* const recipe = script.map.find("recipe")) {
+    script.recipe_name = recipe->scalar;
     YamlEntry named{*recipe, *recipe};
     named.key.scalar = "model";
     flags.map.entries.push_back(named);
@@ -677,14 +775,103 @@ MegatronFlags read_overridden_recipe(std::string_view text, const ShellInput& in
       flags.map.entries.push_back(std::move(named));
     }
   }
+  read_factory(script, flags);
   if (const YamlNode* const dim = script.map.find("model.peft.lora_tuning.adapter_dim"))
     for (YamlEntry& entry : flags.map.entries)
       if (entry.key.scalar == "lora-rank") entry.value = *dim;
   script.map = std::move(flags.map);
+  script.off.insert(script.off.end(), flags.off.begin(), flags.off.end());
   script.recipe = true;
   for (MegatronFlags::Unknown& one : script.unknown) one.flag = name_flag(one.flag);
   for (MegatronFlags::Default& one : script.defaults) one.flag = name_flag(one.flag);
   return script;
+}
+
+/// A setting that a recipe has a value of its own for.
+struct RecipeSetting {
+  const char* flag;
+  const char* plan_key;
+  const char* shown;
+  const char* hint;
+};
+constexpr RecipeSetting kRecipeSettings[] = {
+    {"tensor-model-parallel-size", "parallelism.tp_size", "TP", "--tp N"},
+    {"pipeline-model-parallel-size", "parallelism.pp_size", "PP", "--pp N"},
+    {"context-parallel-size", "parallelism.cp_size", "CP", "--cp N"},
+    {"expert-model-parallel-size", "parallelism.ep_size", "EP", "--ep N"},
+    {"sequence-parallel", "parallelism.sequence_parallel", "sequence parallelism",
+     "set model.sequence_parallel"},
+    {"recompute-granularity", "parallelism.recompute", "recomputation",
+     "set model.recompute_granularity"},
+    {"micro-batch-size", "parallelism.micro_batch", "micro-batch", "--micro-batch N"},
+    {"global-batch-size", "job.global_batch", "global batch", "--global-batch N"},
+    {"seq-length", "job.sequence", "sequence", "--seq N"},
+};
+
+/// Marks the settings that nothing states as open, as their values are those of `source`, which is
+/// not read. Returns their names.
+std::vector<std::string_view> open_settings(const MegatronFlags& flags, std::string_view source,
+                                            PlanFile& plan) {
+  const bool dense = plan.draft.model && !plan.draft.model->sparse();
+  std::vector<std::string_view> shown;
+  for (const RecipeSetting& row : kRecipeSettings) {
+    const bool unknown =
+        std::any_of(flags.unknown.begin(), flags.unknown.end(),
+                    [&](const MegatronFlags::Unknown& one) { return one.flag == row.flag; });
+    const bool of_experts = std::string_view(row.flag) == "expert-model-parallel-size";
+    if (unknown || !is_open(flags, row.flag) || (of_experts && dense)) continue;
+    plan.open.push_back({row.plan_key, fmt::format("{} of {}", row.shown, source), row.hint});
+    shown.push_back(row.shown);
+  }
+  return shown;
+}
+
+/// Marks what a recipe or a config sets that is not read as open; a recipe is reported, too.
+void assume_recipe(ForeignReading& r, const MegatronFlags& flags, PlanFile& plan) {
+  if (flags.recipe_name.empty() && flags.hydra_config.scalar.empty()) return;
+  if (flags.recipe_name.empty()) {
+    open_settings(flags, "the config", plan);
+    if (is_open(flags, "use-distributed-optimizer"))
+      plan.open.push_back(
+          {"parallelism.zero_stage", "ZeRO stage of the config", "set model.optim.name"});
+    return;
+  }
+  const std::vector<std::string_view> shown = open_settings(flags, "the recipe", plan);
+  if (shown.empty()) return;
+  r.fields.report(flags.map, make_assumption(fmt::format("the recipe {} sets these, and is not "
+                                                         "read: {}",
+                                                         make_excerpt(flags.recipe_name),
+                                                         fmt::join(shown, ", ")),
+                                             "state them in the file, or in a plan file"));
+}
+
+/// Reports a program of Megatron-DeepSpeed that is named after preference optimization
+/// ("dpo_training.py"), which no flag states.
+void report_preference_program(ForeignReading& r, const MegatronFlags& flags) {
+  constexpr std::string_view kMethod = "dpo";
+  const auto is_letter = [&](std::size_t at) {
+    return at < flags.program.size() && std::isalpha(static_cast<unsigned char>(flags.program[at]));
+  };
+  for (std::size_t at = flags.program.find(kMethod); at != std::string::npos;
+       at = flags.program.find(kMethod, at + 1))
+    if ((at == 0 || !is_letter(at - 1)) && !is_letter(at + kMethod.size()))
+      return report_left_out(r, flags.map,
+                             fmt::format("{}: estimated as pretraining, without the reference "
+                                         "model of DPO",
+                                         make_excerpt(flags.program)));
+}
+
+/// Sets the kernel of attention that Transformer Engine chooses if the script turns others off. The
+/// layers of Megatron-LM itself, and --attention-backend, do not depend on these variables.
+void disable_kernels(ForeignReading& r, const MegatronFlags& flags) {
+  const YamlNode* const stated = find_path(r.root, "attention-backend");
+  const YamlNode* const layers = find_path(r.root, "transformer-impl");
+  if (stated != nullptr || (layers != nullptr && layers->scalar == "local")) return;
+  if (!flags.disabled_kernels.contains("NVTE_FLASH_ATTN")) return;
+  if (flags.disabled_kernels.contains("NVTE_FUSED_ATTN"))
+    r.draft.attention = plan::AttentionKernel::unfused;
+  else if (r.draft.attention != plan::AttentionKernel::unfused)
+    r.draft.attention = plan::AttentionKernel::fused;
 }
 
 /// Returns whether the text sets CUDA_DEVICE_MAX_CONNECTIONS to 1, in a shell or in JSON.
@@ -741,7 +928,7 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
   input.files = files;
   MegatronFlags flags;
   const bool yaml = is_yaml_name(plan.name);
-  bool bridge = false;  // overrides a recipe of Megatron-Bridge
+  bool bridge = false;  // overrides a recipe of Megatron-Bridge or NeMo
   if (yaml) {
     Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
     if (!root) return plan.findings.push_back(root.error());
@@ -755,9 +942,11 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
     MegatronFlags program = read_bridge_program(plan.text, plan.name, plan.findings);
     flags = read_megatron_yaml(program.map, input, is_read);
     flags.unknown = std::move(program.unknown);
+    flags.recipe_name = std::move(program.recipe_name);
     bridge = true;
   } else if (!has_argument_dump(plan.text) && has_overrides(plan.text)) {
-    flags = read_overridden_recipe(plan.text, input);
+    flags = read_overridden_recipe(plan.text, input, plan.findings);
+    bridge = !flags.recipe_name.empty();
   } else {
     flags = read_megatron_flags(plan.text, input);
   }
@@ -779,9 +968,10 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
   fill_in_flags(reading, flags.recipe);
   if (bridge && is_open(flags, "use-distributed-optimizer") && plan.draft.zero == 0) {
     plan.draft.zero = 1;
-    plan.open.push_back({"parallelism.zero_stage", "ZeRO-1, as recipes of Megatron-Bridge have",
+    plan.open.push_back({"parallelism.zero_stage", "ZeRO-1, as these recipes have",
                          "set ddp.use_distributed_optimizer"});
   }
+  disable_kernels(reading, flags);
   fill_batch(reading, flags);
   read_megatron_model(reading);
   if (fork != nullptr) finish_fork(*fork, reading, plan);
@@ -789,6 +979,8 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
   if (flags.recipe) fill_recipe_ranks(reading, plan);
   if (has_argument_dump(plan.text)) weaken_value_errors(plan.findings);
   report_script_values(reading, flags, kMegatronKeys, plan);
+  assume_recipe(reading, flags, plan);
+  if (fork != nullptr && fork->deepspeed) report_preference_program(reading, flags);
   if (sets_one_connection(plan.text)) plan.answered.emplace_back("RW0511");
   if (states_padding(reading)) plan.answered.emplace_back("RW0514");
   // MindSpeed repeats key-value heads until the ranks divide them.

@@ -208,9 +208,15 @@ class FlagCollector {
     }
   }
 
-  /// Adds the words of the form `a.b=value`, `+a.b=value`: overrides of a config.
+  /// Adds the words of the form `a.b=value`, `+a.b=value`: overrides of a config. `~a.b` deletes.
   void add_overrides(const std::vector<ShellWord>& words) {
+    constexpr std::size_t kMaxRemoved = 100;
     for (const ShellWord& word : words) {
+      if (word.text.starts_with('~') && out_.removed.size() < kMaxRemoved) {
+        const std::string_view key = std::string_view(word.text).substr(1);
+        out_.removed.emplace_back(key.substr(0, key.find('=')));
+        continue;
+      }
       const std::string name = find_override(word.text);
       if (name.empty()) continue;
       const ShellWord value = cut_value(word, word.text.find('=') + 1);
@@ -474,6 +480,64 @@ const ShellWord* find_config(const std::vector<ShellWord>& words) {
   return nullptr;
 }
 
+/// Returns whether a command converts a checkpoint or generates text, by the module that it runs.
+bool runs_other_module(const std::vector<ShellWord>& words) {
+  constexpr std::string_view kOthers[] = {"ckpt_conversion", "to_maxtext", "convert_"};
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (words[i - 1].text != "-m" && !words[i].text.ends_with(".py")) continue;
+    if (words[i].text.ends_with(".decode") || words[i].text.ends_with("/decode.py")) return true;
+    for (const std::string_view other : kOthers)
+      if (words[i].text.find(other) != std::string::npos) return true;
+  }
+  return false;
+}
+
+/// Returns whether a command runs a recipe of Megatron-Bridge: run_recipe.py --recipe NAME.
+bool runs_recipe(const std::vector<ShellWord>& words) {
+  const auto has = [&](auto matches) { return std::any_of(words.begin(), words.end(), matches); };
+  return has([](const ShellWord& word) { return word.text.ends_with("run_recipe.py"); }) &&
+         has([](const ShellWord& word) {
+           return word.text == "--recipe" || word.text.starts_with("--recipe=");
+         });
+}
+
+/// Returns the value of an option; the part after the last variable if one is unknown.
+std::string find_option_text(const MegatronFlags& flags, std::string_view name) {
+  if (const YamlNode* const value = flags.map.find(name)) return value->scalar;
+  for (const MegatronFlags::Unknown& one : flags.unknown)
+    if (one.flag == name) return one.tail;
+  return {};
+}
+
+/// Sets the config that Hydra's options name, --config-path and --config-name. The path is relative
+/// to the folder of the program, which is `conf` there by default.
+void set_hydra_config(MegatronFlags& flags, const std::vector<ShellWord>& words) {
+  std::string name = find_option_text(flags, "config-name");
+  const YamlNode* const place = flags.map.find("config-name");
+  if (name.empty() || place == nullptr) return;
+  if (!is_yaml_file(name)) name += ".yaml";
+  std::string folder = find_option_text(flags, "config-path");
+  if (folder.empty()) folder = "conf";
+  const auto program = std::find_if(words.begin(), words.end(), [](const ShellWord& word) {
+    return word.text.ends_with(".py") || word.tail.ends_with(".py");
+  });
+  YamlNode config = *place;
+  config.scalar = folder + "/" + name;
+  if (program != words.end() && !folder.starts_with('/'))
+    config.scalar = beside(program->unknown.empty() ? program->text : program->tail, config.scalar);
+  flags.hydra_config = std::move(config);
+}
+
+/// Records the kernels of attention that the script turns off in Transformer Engine.
+void add_disabled_kernels(MegatronFlags& flags, const ShellScript& script) {
+  for (const char* const name : {"NVTE_FLASH_ATTN", "NVTE_FUSED_ATTN"}) {
+    const auto found = script.variables.find(name);
+    if (found != script.variables.end() && found->second.unknown.empty() &&
+        found->second.default_of.empty() && found->second.text == "0")
+      flags.disabled_kernels.insert(name);
+  }
+}
+
 bool prints(const ShellCommand& command) {
   constexpr std::string_view kPrinters[] = {"echo", "printf", "cat", "log", "tee"};
   return !command.assigned && !command.words.empty() &&
@@ -569,6 +633,7 @@ MegatronFlags read_script(std::string_view text, const ShellInput& input) {
   for (const ShellCommand& command : script.commands)
     if (!command.assigned) add_edited_files(command.words, locations, flags);
   add_counted_layers(flags, script);
+  add_disabled_kernels(flags, script);
   add_launch(flags, script, text, locations);
   for (const std::size_t at : script.guesses) flags.guesses.push_back(locations.node(at, 1, ""));
   flags.cut = script.cut;
@@ -708,8 +773,11 @@ MegatronFlags read_overrides(std::string_view text, const ShellInput& input) {
     const auto overrides = std::count_if(
         command.words.begin(), command.words.end(),
         [](const ShellWord& word) { return !FlagCollector::find_override(word.text).empty(); });
+    const bool recipe = runs_recipe(command.words);
+    if (runs_other_module(command.words)) continue;
     everything.add_overrides(command.words);
-    if (command.assigned || prints(command) || std::size_t(overrides) < kFewest) continue;
+    if (command.assigned || prints(command) || (std::size_t(overrides) < kFewest && !recipe))
+      continue;
     if (!flags.map.entries.empty()) {
       ++flags.other_commands;
       continue;
@@ -720,8 +788,10 @@ MegatronFlags read_overrides(std::string_view text, const ShellInput& input) {
       if (word.unknown.empty() && is_yaml_file(word.text) &&
           word.text.find('=') == std::string::npos)
         flags.config = locations.node(word.at, word.width, word.text);
+    set_hydra_config(flags, command.words);
   }
   if (flags.map.entries.empty()) flags = std::move(all);
+  add_disabled_kernels(flags, script);
   add_launch(flags, script, text, locations);
   for (const std::size_t at : script.guesses) flags.guesses.push_back(locations.node(at, 1, ""));
   flags.cut = script.cut;

@@ -56,15 +56,20 @@ struct MegatronFlags {
   std::string program{};            // of the training command: "pretrain_gpt.py"
   bool cut = false;                 // the script exceeds the limits and was read in part
   YamlNode config{};                // the YAML file that the training command names, if any
+  YamlNode hydra_config{};          // the one that Hydra's options name; empty once it is read
+  std::string recipe_name{};        // of the recipe of Megatron-Bridge or NeMo that is run, if any
   std::map<std::string, std::string> written{};  // texts of the configs that the script writes
   bool recipe = false;  // keys of a recipe, whose defaults differ from those of the flags
+  std::vector<std::string> removed{};        // keys that a script deletes from a config: ~a.b
+  std::set<std::string> disabled_kernels{};  // NVTE_FLASH_ATTN and others that are set to 0
 };
 
 /// Reads the flags of a launch script, or of a log that contains an argument dump.
 MegatronFlags read_megatron_flags(std::string_view text, const ShellInput& input = {});
 
 /// Reads the overrides of a config that the first command of a script with at least three of them
-/// has (`a.b=value`, as Hydra takes them), and the ranks that its launcher starts.
+/// has (`a.b=value`, as Hydra takes them), or the first that runs a recipe of Megatron-Bridge, and
+/// the ranks that its launcher starts.
 MegatronFlags read_overrides(std::string_view text, const ShellInput& input = {});
 
 /// Reads the arguments that a YAML file has, in any of its maps: under the names of the flags
@@ -73,7 +78,8 @@ MegatronFlags read_overrides(std::string_view text, const ShellInput& input = {}
 MegatronFlags read_megatron_yaml(const YamlNode& root, const ShellInput& input,
                                  bool (*is_read)(std::string_view flag));
 
-/// Returns whether a file is a Python program that assigns the settings of Megatron-Bridge.
+/// Returns whether a file is a Python program that assigns the settings of Megatron-Bridge, or of a
+/// recipe of NeMo 2.0.
 bool is_bridge_program(std::string_view file, std::string_view text);
 /// Reads these settings, with their paths ("train.global_batch_size") as keys of the map. Values
 /// that only the running program knows are unknown. Defined with the readers of recipes.

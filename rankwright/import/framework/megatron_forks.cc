@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "rankwright/base/format.h"
 #include "rankwright/base/quantity.h"
 #include "rankwright/import/framework/deepspeed.h"
 #include "rankwright/import/framework/megatron_model.h"
@@ -384,6 +385,41 @@ void read_target_adapters(ForeignReading& r) {
   if (is_on(r, "qlora")) r.draft.base_dtype = plan::BaseDtype::nf4;
 }
 
+/// Returns whether a script writes the config of DeepSpeed that it passes, as from a template:
+/// "sed ... > $CONFIG" and "--deepspeed_config $CONFIG".
+bool writes_deepspeed_file(std::string_view text) {
+  constexpr int kMaxTries = 8;
+  constexpr std::size_t kLongest = 200;
+  int tries = 0;
+  for (const std::string_view option : {"deepspeed_config", "deepspeed-config"})
+    for (std::size_t at = text.find(option); at != std::string_view::npos && tries < kMaxTries;
+         at = text.find(option, at + 1), ++tries) {
+      std::string_view word = text.substr(at + option.size(), kLongest);
+      word.remove_prefix(std::min(word.find_first_not_of(" =\""), word.size()));
+      word = word.substr(0, word.find_first_of(" \t\r\n\"\\"));
+      if (word.empty()) continue;
+      for (const std::string_view redirect : {">", "> "})
+        if (text.find(fmt::format("{}{}", redirect, word)) != std::string_view::npos) return true;
+    }
+  return false;
+}
+
+/// Reports that the config of DeepSpeed is not read, and marks the stage as open: it may also
+/// offload states.
+void assume_deepspeed_file(ForeignReading& r, const YamlNode& named, PlanFile& plan) {
+  constexpr std::size_t kLongest = 200;
+  const std::string file = make_excerpt(named.scalar, kLongest);
+  const bool written = writes_deepspeed_file(plan.text);
+  const char* const hint = written ? "" : "put the file beside the script";
+  plan.open.push_back({"parallelism.zero_stage",
+                       fmt::format("ZeRO-{} without {}", r.draft.zero.value_or(0), file), hint});
+  r.fields.report(
+      named, make_assumption(fmt::format("the settings in {}, which the script {}", file,
+                                         written ? "writes from another file: they are not read"
+                                                 : "names: the file cannot be read"),
+                             hint));
+}
+
 /// The config of DeepSpeed overrides the flags. Without one beside the script, the script may write
 /// it: its stage is a number in the text.
 void read_deepspeed_file(ForeignReading& r, PlanFile& plan) {
@@ -416,6 +452,7 @@ void read_deepspeed_file(ForeignReading& r, PlanFile& plan) {
   }
   if (find_path(r.root, "zero-stage") == nullptr) d.zero = 0;
   const std::size_t part = plan.text.find("\"zero_optimization\"");
+  if (named != nullptr && part == std::string::npos) assume_deepspeed_file(r, *named, plan);
   const std::size_t stage = plan.text.find("\"stage\"", part);
   if (part == std::string::npos || stage == std::string::npos) return;
   const std::size_t digit = plan.text.find_first_not_of(" :\t", stage + 7);

@@ -692,5 +692,39 @@ TEST(MegatronScript, FilesThatSedChanges_AreReported) {
   EXPECT_FALSE(reported("sed -i 's/a/b/' notes.txt\n"));
 }
 
+TEST(MegatronDeepSpeed, ConfigThatCannotBeRead_AndDpo_AreReported) {
+  const auto reports = [](const std::string& program, const std::string& code,
+                          const std::string& text) {
+    const PlanFile plan = read("deepspeed " + program + " " + kShapes +
+                                   "--tensor-model-parallel-size 2 --deepspeed_config=ds.json\n",
+                               "run.sh");
+    EXPECT_FALSE(has_errors(plan.findings));
+    return std::any_of(plan.findings.begin(), plan.findings.end(), [&](const Diagnostic& found) {
+      return found.code == code && found.detail.find(text) != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(reports("pretrain_gpt.py", "RW0615", "ds.json"));
+  EXPECT_TRUE(reports("train_dpo.py", "RW0601", "reference model of DPO"));
+  EXPECT_FALSE(reports("endpoint.py", "RW0601", "DPO"));
+  const PlanFile written = read(
+      "CONFIG=ds.json\nsed s/ZERO/1/ template.json > $CONFIG\n"
+      "deepspeed pretrain_gpt.py " +
+          kShapes + "--deepspeed_config $CONFIG\n",
+      "run.sh");
+  EXPECT_THAT(written.findings,
+              Contains(AllOf(Field(&Diagnostic::code, "RW0615"),
+                             Field(&Diagnostic::detail, HasSubstr("writes from another file")))));
+}
+
+// Names of linear layers before Megatron-LM's core.
+TEST(MindSpeed, OlderNamesOfLinearLayers_AreAdapted) {
+  const PlanFile plan = read("torchrun mindspeed_gpt.py " + kShapes +
+                                 "--tensor-model-parallel-size 2 --lora-r 4 --lora-target-modules "
+                                 "dense dense_4h_to_h\n",
+                             "run.sh");
+  EXPECT_THAT(plan.draft.lora_modules,
+              Optional(plan::LoraModules{false, false, false, true, false, false, true}));
+}
+
 }  // namespace megatron_forks_test
 }  // namespace rankwright::importer

@@ -73,6 +73,10 @@ constexpr RecipeKey kRecipeKeys[] = {
     {"peft-scheme", "qlora", "target-modules", "attention_qkv", true},
     {"num-moe-experts", "", "num-experts"},
     {"megatron-amp-O2", "false", "no-megatron-amp-O2", "true"},
+    // NeMo's layers are then Transformer Engine's, which choose fused attention themselves.
+    {"transformer-engine", "true", "transformer-impl", "transformer_engine"},
+    {"mcore-gpt", "true", "transformer-impl", "transformer_engine"},
+    {"use-flash-attention", "true", "use-flash-attn", "true"},
 };
 
 /// Maps that describe something else than the training of the model.
@@ -96,6 +100,8 @@ class YamlFlagCollector {
           add_adapters(entry.value);
         else if (key == "lora")  // of Primus, and off
           continue;
+        else if (is_of_teacher(key))
+          add_teacher(entry.key);
         else if (key == "tokenizer")
           add_tokenizer(entry.value);
         else if (key == "train_ds" && node.find("data_prefix") != nullptr)
@@ -108,6 +114,12 @@ class YamlFlagCollector {
         continue;
       }
       if (is_other(key.substr(0, key.find('.')))) continue;
+      if (is_of_teacher(key)) {
+        add_teacher(entry.key);
+        continue;
+      }
+      // NeMo's configs state the number of layers even if nothing is offloaded.
+      if (key == "cpu_offloading_num_layers" && !is_on_at(node, "cpu_offloading")) continue;
       if (!key.starts_with("--")) out_.recipe = true;
       add(name_flag(key), entry.key, join_list(entry.value));
     }
@@ -116,6 +128,26 @@ class YamlFlagCollector {
  private:
   static bool is_other(std::string_view key) {
     return std::find(std::begin(kOtherMaps), std::end(kOtherMaps), key) != std::end(kOtherMaps);
+  }
+
+  /// Returns whether a key is one of Megatron-Bridge's settings of distillation: those of a teacher
+  /// are not those of the model that is trained.
+  static bool is_of_teacher(std::string_view key) {
+    constexpr std::string_view kMaps[] = {"teacher", "kd_config"};
+    while (!key.empty()) {
+      const std::string_view part = key.substr(0, key.find('.'));
+      if (std::find(std::begin(kMaps), std::end(kMaps), part) != std::end(kMaps)) return true;
+      key.remove_prefix(std::min(part.size() + 1, key.size()));
+    }
+    return false;
+  }
+
+  /// Records that there is a teacher, at the first key that is about it.
+  void add_teacher(const YamlNode& key) {
+    if (out_.map.find("teacher-model") != nullptr) return;
+    YamlNode value = key;
+    value.kind = YamlNode::Kind::scalar;
+    put("teacher-model", key, std::move(value));
   }
 
   /// Reads the type of a tokenizer, which may determine the size of the vocabulary.

@@ -128,6 +128,9 @@ constexpr FusedModule kFusedModules[] = {
     {"attention", {true, true, true, true, false, false, false}},  // groups of NeMo's layers
     {"mlp", {false, false, false, false, true, true, true}},
     {"linear_proj", kOutput},
+    {"dense", kOutput},  // of Megatron-LM before its core, and of MindSpeed
+    {"dense_h_to_4h", kGateAndUp},
+    {"dense_4h_to_h", kDown},
     {"attention_dense", kOutput},
     {"out_proj", kOutput},
     {"linear_fc1", kGateAndUp},

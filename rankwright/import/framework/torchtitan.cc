@@ -185,6 +185,7 @@ constexpr ForeignKey kTorchtitanKeys[] = {
     {"model.converters", "job.matmul", read_converters},
     {"model.name", "model"},
     {"model.flavor", "model"},
+    {"hf_transformers.model", "model"},
     {"parallelism.pipeline_parallel_split_points", "parallelism.stages", nullptr, false, kEven},
     {"parallelism.disable_loss_parallel", "", nullptr, false,
      "the output head is estimated as split over TP"},
@@ -260,6 +261,14 @@ void read_flavor(ForeignReading& r) {
                                      .message = "unrecognized file format",
                                      .detail = "this config trains a diffusion model: language "
                                                "models are estimated"});
+  // The experiment with models of transformers names one of a hub; its flavor is a small one for
+  // debugging, or the whole model.
+  const YamlNode* const hub = find_path(r.root, "hf_transformers.model");
+  if (hub != nullptr && hub->kind == YamlNode::Kind::scalar &&
+      (flavor == nullptr || flavor->scalar == "full")) {
+    r.fields.under("model", *hub, [&] { read_named_model(r, *hub); });
+    if (r.draft.model) return;
+  }
   // Forks name a model of a hub instead of a flavor.
   if (name != nullptr && flavor == nullptr && name->kind == YamlNode::Kind::scalar)
     r.fields.under("model", *name, [&] { read_named_model(r, *name); });
@@ -269,6 +278,8 @@ void read_flavor(ForeignReading& r) {
     for (const TorchtitanFlavor& one : table)
       if (one.name == name->scalar && one.flavor == flavor->scalar)
         r.draft.model = make_flavor_model(one);
+  if (!r.draft.model && flavor->scalar.find('/') != std::string::npos)
+    r.fields.under("model", *flavor, [&] { read_named_model(r, *flavor); });
   if (!r.draft.model)
     r.fields.under("model", *flavor, [&] {
       report_left_out(r, *flavor,

@@ -312,5 +312,19 @@ TEST(TorchtitanImport, ReadsTheFirstFloat8Switch_AndTheDispatcher) {
   EXPECT_EQ(plan.draft.dispatcher, plan::Dispatcher::deepep);
 }
 
+// Experiments name a model of a hub, beside the flavor or in its place.
+TEST(Torchtitan, ModelOfAHub_IsRead) {
+  const auto model = [](const std::string& text) {
+    const PlanFile plan = read("[training]\nseq_len = 1024\n" + text);
+    return plan.draft.model ? plan.draft.model->name : "";
+  };
+  const std::string backend = "[model]\nname = \"transformers_modeling_backend\"\nflavor = ";
+  const std::string hub = "[hf_transformers]\nmodel = \"Qwen/Qwen3-8B\"\n";
+  EXPECT_EQ(model(backend + "\"full\"\n" + hub), "qwen3-8b");
+  EXPECT_EQ(model(backend + "\"debugmodel\"\n" + hub), "");
+  EXPECT_EQ(model("[model]\nname = \"deepseek\"\nflavor = \"deepseek-ai/DeepSeek-V2-Lite\"\n"),
+            "deepseek-v2-lite");
+}
+
 }  // namespace torchtitan_test
 }  // namespace rankwright::importer

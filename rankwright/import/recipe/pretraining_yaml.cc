@@ -352,6 +352,31 @@ constexpr ForeignKey kFoundryKeys[] = {
     {"compute.gpus", "world_size", whole<&Draft::world, cluster::kMaxDevices>},
 };
 
+/// MPT learns positions unless it is told otherwise or has others (MPTConfig).
+void fill_foundry_positions(ForeignReading& r) {
+  const YamlNode* const learned = find_path(r.root, "model.learned_pos_emb");
+  model::Shapes& s = r.shapes;
+  const bool others = is_on_at_path(r, "model.attn_config.alibi") ||
+                      is_on_at_path(r, "model.attn_config.rope") || is_on_at_path(r, "model.alibi");
+  if (others || (learned != nullptr && is_off(*learned))) return;
+  std::optional<i64> length = read_whole_at(r, "model.max_seq_len", 1, kMaxSequence);
+  if (!length) length = r.draft.sequence;
+  s.positions = length.value_or(0);
+  // The layers are GPT-2's without its biases.
+  s.norm_bias = s.qkv_bias = s.out_bias = s.ffn_bias = false;
+}
+
+/// Reports the experts of MPT (ffn_type mb_moe, mb_dmoe, torch_dmoe): the family has none here.
+void read_foundry_experts(ForeignReading& r) {
+  const YamlNode* const type = find_path(r.root, "model.ffn_config.ffn_type");
+  if (type == nullptr || !type->scalar.ends_with("moe")) return;
+  const i64 experts =
+      read_whole_at(r, "model.ffn_config.moe_num_experts", 1, kMaxCount).value_or(1);
+  report_left_out(r, *type,
+                  fmt::format("ffn_type {}: {} per layer are estimated as one dense layer",
+                              make_excerpt(type->scalar), plural(experts, "expert", "experts")));
+}
+
 void fill_foundry(ForeignReading& r) {
   Draft& d = r.draft;
   if (word_at(r, "model.name") == "mpt_causal_lm" &&
@@ -365,12 +390,14 @@ void fill_foundry(ForeignReading& r) {
             read_whole_at(r, "model.ffn_config.ffn_hidden_size", 1, kMaxCount))
       s.ffn = *width;
     if (word_at(r, "model.ffn_config.ffn_type") == "mptglu") s.gated = true;
+    read_foundry_experts(r);
     // MPT has no key of this name: it is that of Llama's layers, which Composer also trains.
     const std::optional<i64> width = read_whole_at(r, "model.intermediate_size", 1, kMaxCount);
     if (width) s.ffn = *width;
     if (s.kv_heads == 0) s.kv_heads = s.heads;
     if (s.vocab == 0) assume_vocabulary(r, 50368);
-    build_shapes(r, width ? "llama" : "mpt", "model.d_model");
+    if (!width) fill_foundry_positions(r);
+    build_shapes(r, width ? "llama" : s.positions > 0 ? "gpt2" : "mpt", "model.d_model");
   }
   const bool sharded = find_path(r.root, "fsdp_config") != nullptr;
   if (!d.zero) d.zero = sharded ? 3 : 0;
@@ -425,6 +452,8 @@ void read_maxtext_capacity(ForeignReading& r, const YamlNode& node) {
   if (capacity > 0) r.draft.expert_capacity = capacity;
 }
 
+constexpr std::string_view kOnlyStudent = "only the trained model is counted, without its teacher";
+
 constexpr ForeignKey kMaxtextKeys[] = {
     {"model_name", "model"},
     {"base_emb_dim", "model", shape<&model::Shapes::hidden>},
@@ -453,7 +482,8 @@ constexpr ForeignKey kMaxtextKeys[] = {
     {"capacity_factor", "job.expert_capacity", read_maxtext_capacity},
     {"remat_policy", "parallelism.recompute"},
     {"opt_type", "job.optimizer", read_jax_optimizer},
-    {"use_kd", "", nullptr, false, "only the trained model is counted, without its teacher"},
+    {"use_kd", "", nullptr, false, kOnlyStudent},
+    {"teacher_overrides", "", nullptr, false, kOnlyStudent},
     {"quantization", "", nullptr, false, "matmuls are estimated in the format of the parameters"},
     {"ici_tensor_parallelism", "parallelism.tp_size"},
     {"ici_pipeline_parallelism", "parallelism.pp_size"},
@@ -561,6 +591,8 @@ void fill_maxtext(ForeignReading& r) {
     model::Shapes& s = r.shapes;
     if (s.kv_heads == 0) s.kv_heads = s.heads;
     if (s.vocab == 0) s.vocab = 32000;
+    constexpr i64 kBaseHeadDim = 128;  // of base.yml: it is not derived from the other shapes
+    if (s.head_dim == 0) s.head_dim = kBaseHeadDim;
     scale_shapes(r);
     s.tied = is_on_at_path(r, "logits_via_embedding");
     // One of its layers is a local and a global one of Gemma 2.
@@ -577,6 +609,8 @@ void fill_maxtext(ForeignReading& r) {
     }
     if (experts == 1 || mixtral) build_shapes(r, mixtral ? "mixtral" : "llama", "base_emb_dim");
   }
+  constexpr i64 kBaseLength = 2048;  // of base.yml
+  if (find_path(r.root, "max_target_length") == nullptr) d.sequence = kBaseLength;
   if (!d.param_dtype) d.param_dtype = plan::Dtype::bf16;
   fill_maxtext_states(r);
   const std::string remat = word_at(r, "remat_policy");
@@ -604,6 +638,20 @@ std::optional<i64> count_stated_devices(ForeignReading& r) {
   return devices;
 }
 
+/// Returns the settings of the model that is trained: distillation has those that the student has
+/// of its own apart.
+YamlNode apply_student(YamlNode tree) {
+  const YamlNode* const found = tree.find("student_overrides");
+  if (found == nullptr || found->kind != YamlNode::Kind::map) return tree;
+  const YamlNode student = *found;
+  for (const YamlEntry& entry : student.entries) {
+    std::erase_if(tree.entries,
+                  [&](const YamlEntry& old) { return old.key.scalar == entry.key.scalar; });
+    tree.entries.push_back(entry);
+  }
+  return tree;
+}
+
 void read_maxtext_tree(ForeignReading& reading, PlanFile& plan) {
   read_foreign(reading, kMaxtextKeys, plan);
   fill_maxtext(reading);
@@ -619,7 +667,8 @@ void read_maxtext_script(PlanFile& plan, const FileReader& files) {
   input.files = files;
   MegatronFlags flags = read_overrides(plan.text, input);
   forget_usual_folders(flags);
-  if (inherit_file(flags.map, flags.config, plan.name, files))
+  const bool inherits = inherit_file(flags.map, flags.config, plan.name, files);
+  if (inherits)
     if (const YamlNode* const base = flags.map.find("base_config")) {
       YamlNode below = *base;
       below.scalar = beside(flags.config.scalar, base->scalar);
@@ -635,9 +684,16 @@ void read_maxtext_script(PlanFile& plan, const FileReader& files) {
     unknown.value.scalar = "unknown";
     flags.map.entries.push_back(std::move(unknown));
   }
+  flags.map = apply_student(std::move(flags.map));
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, flags.map, files};
   read_maxtext_tree(reading, plan);
+  // The length may be that of a config that cannot be read, or of a variable.
+  const bool base = inherits || flags.config.scalar.ends_with("base.yml");
+  if (find_path(flags.map, "max_target_length") == nullptr &&
+      (!base || std::any_of(flags.unknown.begin(), flags.unknown.end(),
+                            [](const auto& one) { return one.flag == "max_target_length"; })))
+    plan.draft.sequence.reset();
   read_node_shape(reading, "nodes", "gpus-per-node", 1, std::nullopt, &flags, &plan);
   report_script_values(reading, flags, kMaxtextKeys, plan);
   plan.keys = fields.keys();
@@ -696,7 +752,8 @@ void read_llm_foundry(PlanFile& plan, const FileReader& files) {
 bool claims_maxtext(std::string_view file, std::string_view text) {
   if (is_script_file(file))
     return has_any(text, {"MaxText", "maxtext"}) &&
-           has_any(text, {"train.py", ".train ", "\"train\""}) &&
+           has_any(text, {"train.py", ".train ", "\"train\"", "sft_trainer", "train_sft",
+                          "train_rl", "train_grpo", "train_distill", "train_compile"}) &&
            has_any(text, {"per_device_batch_size=", "ici_fsdp_parallelism=",
                           "ici_tensor_parallelism=", "max_target_length="});
   return is_yaml_file(file) &&
@@ -712,7 +769,8 @@ void read_maxtext(PlanFile& plan, const FileReader& files) {
   // Primus has the settings under its own.
   const YamlNode* const inner = find_path(*root, "modules.pre_trainer.overrides");
   FieldReader fields(plan.name, plan.findings);
-  ForeignReading reading{fields, plan.draft, inner == nullptr ? *root : *inner, files};
+  const YamlNode tree = apply_student(inner == nullptr ? *root : *inner);
+  ForeignReading reading{fields, plan.draft, tree, files};
   if (const YamlNode* const model = find_path(*root, "modules.pre_trainer.model"))
     fields.under("model", *model, [&] { read_named_model(reading, *model); });
   read_maxtext_tree(reading, plan);

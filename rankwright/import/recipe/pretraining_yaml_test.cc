@@ -79,5 +79,68 @@ TEST(Maxtext, OlderNameOfHeads_IsRead) {
   EXPECT_EQ(plan.draft.model->layer(0).attention.kv_heads, 16);
 }
 
+// base.yml states the length, and the width of a head whatever the other shapes are.
+TEST(Maxtext, WithoutItsBaseConfig_HasItsDefaults) {
+  const std::string shapes =
+      "python3 -m MaxText.train MaxText/configs/base.yml base_emb_dim=4096 base_mlp_dim=8192 "
+      "base_num_query_heads=16 base_num_kv_heads=16 base_num_decoder_layers=4 "
+      "per_device_batch_size=2 ";
+  const PlanFile plan = read_any_plan(shapes + "\n", "run.sh", refuse_file);
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->layer(0).attention.head_dim, 128);
+  EXPECT_THAT(plan.draft.sequence, Optional(2048));
+  const PlanFile open =
+      read_any_plan(shapes + "max_target_length=$LENGTH\n", "run.sh", refuse_file);
+  EXPECT_EQ(open.draft.sequence, std::nullopt);
+}
+
+TEST(Maxtext, TrainersBesidePretraining_AreRead_AndConversionsAreNot) {
+  const PlanFile plan = read_any_plan(
+      "python3 -m MaxText.utils.ckpt_conversion.to_maxtext base.yml model_name=llama2-7b "
+      "scan_layers=True hardware=cpu base_output_directory=a\n"
+      "python3 -m MaxText.sft.sft_trainer sft.yml model_name=llama3.1-8b "
+      "per_device_batch_size=2 max_target_length=512 weight_dtype=bfloat16\n",
+      "run.sh", refuse_file);
+  EXPECT_EQ(plan.format->name, "maxtext");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "llama-3.1-8b");
+  EXPECT_THAT(plan.draft.sequence, Optional(512));
+  EXPECT_THAT(plan.draft.micro_batch, Optional(2));
+}
+
+TEST(Maxtext, Distillation_TrainsTheStudent) {
+  const PlanFile plan = read_any_plan(
+      "base_config: base.yml\nmax_target_length: 1024\nper_device_batch_size: 1\n"
+      "student_overrides: {model_name: qwen3-8b}\nteacher_overrides: {model_name: qwen3-32b}\n",
+      "kd.yml", refuse_file);
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "qwen3-8b");
+  EXPECT_THAT(plan.findings, left_out("without its teacher"));
+}
+
+TEST(LlmFoundry, MptLearnsPositions_UnlessToldOtherwise) {
+  const auto positions = [](const std::string& more) {
+    const PlanFile plan = read_any_plan(
+        "max_seq_len: 1024\nglobal_train_batch_size: 64\ndevice_train_microbatch_size: 4\n"
+        "model:\n  name: mpt_causal_lm\n  d_model: 512\n  n_heads: 8\n  n_layers: 4\n"
+        "  vocab_size: 50368\n" +
+            more,
+        "run.yaml", refuse_file);
+    EXPECT_FALSE(has_errors(plan.findings));
+    return plan.draft.model ? plan.draft.model->positions : -1;
+  };
+  EXPECT_EQ(positions(""), 1024);
+  EXPECT_EQ(positions("  max_seq_len: 256\n"), 256);
+  EXPECT_EQ(positions("  learned_pos_emb: false\n"), 0);
+  EXPECT_EQ(positions("  attn_config: {alibi: true}\n"), 0);
+}
+
+TEST(LlmFoundry, ExpertsOfMpt_AreReported) {
+  EXPECT_THAT(foundry("  d_model: 512\n  n_heads: 8\n  n_layers: 4\n  ffn_config:\n"
+                      "    ffn_type: mb_dmoe\n    moe_num_experts: 8\n")
+                  .findings,
+              left_out("8 experts"));
+}
+
 }  // namespace pretraining_yaml_test
 }  // namespace rankwright::importer

@@ -14,7 +14,7 @@
 namespace rankwright::planner {
 namespace {
 
-constexpr std::size_t kMaxGrounds = 8;
+constexpr std::size_t kMaxGrounds = 10;
 
 struct GroundRow {
   std::string_view code;
@@ -55,7 +55,9 @@ constexpr GroundRow kGrounds[] = {
     {"RW0125", {"cluster"}},
     {"RW0126", {"model", "parallelism.bucket_size"}},
     {"RW0127", {"model"}},
-    {"RW0201", {"cluster", kWorld, kMicroBatch, kTp, kCp, kPp, kEp, "parallelism.zero_stage"}},
+    {"RW0201",
+     {"cluster", kWorld, kMicroBatch, kTp, kCp, kPp, kEp, "parallelism.zero_stage",
+      "parallelism.recompute", "parallelism.sequence_parallel"}},
     {"RW0207", {kWorld, kMicroBatch, kTp, kCp, kPp, "parallelism.zero_stage"}},
     {"RW0209", {"model"}},
     {"RW0211", {kWorld, kMicroBatch, kTp, kCp, kPp, "parallelism.zero_stage"}},

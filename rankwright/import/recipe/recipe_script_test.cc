@@ -1,0 +1,207 @@
+// Scripts and programs that run recipes of Megatron-Bridge and configs or recipes of NeMo.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "rankwright/import/plan/plan_format.h"
+#include "tests/support/left_out.h"
+
+namespace rankwright::importer {
+namespace recipe_script_test {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::Optional;
+
+PlanFile read(const std::string& text, const std::string& name = "run.sh",
+              const FileReader& files = refuse_file) {
+  return read_any_plan(text, name, files);
+}
+
+auto assumes(const std::string& text) {
+  return Contains(
+      AllOf(Field(&Diagnostic::code, "RW0615"), Field(&Diagnostic::detail, HasSubstr(text))));
+}
+
+bool is_open(const PlanFile& plan, std::string_view key) {
+  return std::any_of(plan.open.begin(), plan.open.end(),
+                     [&](const OpenValue& one) { return one.key == key; });
+}
+
+const std::string kRecipe =
+    "torchrun --nproc_per_node=8 run_recipe.py --recipe qwen3_8b_pretrain_config ";
+
+TEST(BridgeScript, RecipeWithoutDegrees_IsRead_AndItsSettingsAreAssumed) {
+  const PlanFile plan = read(kRecipe + "train.global_batch_size=16 model.seq_length=2048\n");
+  EXPECT_EQ(plan.format->name, "megatron");
+  EXPECT_FALSE(has_errors(plan.findings));
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "qwen3-8b");
+  EXPECT_EQ(resolve(plan.draft).world, 8);
+  EXPECT_THAT(plan.draft.global_batch, Optional(16));
+  EXPECT_THAT(plan.draft.zero, Optional(1));
+  for (const char* const key : {"parallelism.tp_size", "parallelism.pp_size",
+                                "parallelism.zero_stage", "parallelism.recompute"})
+    EXPECT_TRUE(is_open(plan, key)) << key;
+  EXPECT_FALSE(is_open(plan, "job.global_batch"));
+  EXPECT_FALSE(is_open(plan, "parallelism.ep_size"));  // the model has no experts
+  EXPECT_THAT(plan.findings, assumes("the recipe qwen3_8b_pretrain_config sets these"));
+}
+
+TEST(BridgeScript, StatedSettings_AreNotAssumed) {
+  const PlanFile plan = read(kRecipe +
+                             "model.tensor_model_parallel_size=2 model.sequence_parallel=False "
+                             "ddp.use_distributed_optimizer=False\n");
+  EXPECT_FALSE(is_open(plan, "parallelism.tp_size"));
+  EXPECT_FALSE(is_open(plan, "parallelism.sequence_parallel"));
+  EXPECT_THAT(plan.draft.zero, Optional(0));
+}
+
+TEST(BridgeYaml, Teacher_IsReported_AndItsDegreesAreNotTheStudents) {
+  const PlanFile plan = read(
+      "model:\n  hf_model_id: Qwen/Qwen3-8B\n  tensor_model_parallel_size: 2\n"
+      "  teacher: {tensor_model_parallel_size: 8, seq_length: 64}\n  kd_config: {a: 1}\n"
+      "train: {train_iters: 5, micro_batch_size: 1, global_batch_size: 8}\n",
+      "kd.yaml");
+  EXPECT_THAT(plan.draft.tp, Optional(2));
+  EXPECT_EQ(plan.draft.sequence, std::nullopt);
+  EXPECT_THAT(plan.findings, left_out("without its teacher"));
+}
+
+const std::string kNemo =
+    "python /opt/NeMo/examples/megatron_gpt_pretraining.py --config-path=conf --config-name=small "
+    "trainer.num_nodes=2 trainer.devices=4 model.global_batch_size=32 ++model.bias=False ";
+
+TEST(NemoScript, ConfigOfHydra_IsReadUnderTheOverrides) {
+  const FileReader files = [](const std::string& path) -> Result<std::string> {
+    if (!path.ends_with("conf/small.yaml")) return refuse_file(path);
+    return "trainer: {num_nodes: 1, devices: 8, precision: bf16}\nmodel:\n"
+           "  tensor_model_parallel_size: 2\n  encoder_seq_length: 1024\n  num_layers: 4\n"
+           "  hidden_size: 512\n  num_attention_heads: 8\n  global_batch_size: 8\n"
+           "  micro_batch_size: 1\n  fp8: true\n"
+           "  data: {seq_length: '${model.encoder_seq_length}'}\n";
+  };
+  const PlanFile plan = read(kNemo + "model.encoder_seq_length=512 '~model.fp8'\n", "a.sh", files);
+  EXPECT_EQ(plan.format->name, "megatron");
+  EXPECT_THAT(plan.draft.tp, Optional(2));
+  EXPECT_THAT(plan.draft.global_batch, Optional(32));
+  EXPECT_THAT(plan.draft.sequence, Optional(512));
+  EXPECT_EQ(plan.draft.matmul, std::nullopt);
+  EXPECT_EQ(resolve(plan.draft).world, 8);
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->layers(), 4);
+}
+
+TEST(NemoScript, ConfigThatCannotBeRead_IsReported) {
+  const PlanFile plan = read(kNemo + "\n");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.draft.global_batch, Optional(32));
+  EXPECT_THAT(plan.findings, assumes("conf/small.yaml, which the script names"));
+  EXPECT_TRUE(is_open(plan, "parallelism.tp_size"));
+  EXPECT_TRUE(is_open(plan, "parallelism.zero_stage"));
+  EXPECT_FALSE(is_open(plan, "job.global_batch"));
+}
+
+TEST(NemoScript, OffloadedActivations_AreReported) {
+  EXPECT_THAT(read(kNemo + "++model.cpu_offloading_num_layers=3\n").findings,
+              left_out("activations are counted on the GPU"));
+}
+
+TEST(NemoYaml, LayersOfTransformerEngine_HaveFusedAttention) {
+  const std::string text =
+      "model:\n  tensor_model_parallel_size: 1\n  num_layers: 4\n  hidden_size: 512\n"
+      "  num_attention_heads: 8\n  data: {data_impl: mmap}\n";
+  const std::string bf16 = "trainer: {precision: bf16}\n";
+  const auto attention = [&](const std::string& more) {
+    return read(bf16 + text + more, "a.yaml").draft.attention;
+  };
+  EXPECT_EQ(attention(""), plan::AttentionKernel::unfused);
+  EXPECT_EQ(attention("  transformer_engine: true\n"), std::nullopt);
+  EXPECT_EQ(attention("  mcore_gpt: True\n"), std::nullopt);
+  EXPECT_EQ(attention("  mcore_gpt: False\n"), plan::AttentionKernel::unfused);
+  EXPECT_EQ(attention("  use_flash_attention: true\n"), plan::AttentionKernel::flash2);
+}
+
+TEST(TransformerEngine, KernelsThatAScriptTurnsOff_AreNotUsed) {
+  const auto attention = [](const std::string& variables, const std::string& more = "") {
+    return read(variables +
+                "torchrun pretrain_gpt.py --num-layers 4 --hidden-size 512 "
+                "--num-attention-heads 8 --tensor-model-parallel-size 1 --bf16 " +
+                more + "\n")
+        .draft.attention;
+  };
+  const std::string no_flash = "export NVTE_FLASH_ATTN=0\n";
+  const std::string no_fused = "export NVTE_FUSED_ATTN=0\n";
+  EXPECT_EQ(attention(no_flash + no_fused), plan::AttentionKernel::unfused);
+  EXPECT_EQ(attention("NVTE_FLASH_ATTN=0 NVTE_FUSED_ATTN=0 "), plan::AttentionKernel::unfused);
+  EXPECT_EQ(attention(no_flash), plan::AttentionKernel::fused);
+  EXPECT_EQ(attention(no_fused), std::nullopt);
+  EXPECT_EQ(attention("export NVTE_FLASH_ATTN=1\n" + no_fused), std::nullopt);
+  EXPECT_EQ(attention(no_flash + no_fused, "--attention-backend flash"),
+            plan::AttentionKernel::flash2);
+}
+
+const std::string kProgram =
+    "from nemo.collections import llm\n\ndef make():\n"
+    "    recipe = llm.llama3_8b.pretrain_recipe(\n        name=\"a, (b\",\n        num_nodes=2,\n"
+    "        num_gpus_per_node=4)\n    recipe.trainer.strategy.tensor_model_parallel_size = 2\n"
+    "    recipe.data.global_batch_size = 32\n";
+
+TEST(NemoProgram, AssignmentsToARecipe_AreRead) {
+  const PlanFile plan = read(kProgram + "    recipe.data.seq_length = 1_024\n", "a.py");
+  EXPECT_EQ(plan.format->name, "megatron");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "llama-3-8b");
+  EXPECT_EQ(resolve(plan.draft).world, 8);
+  EXPECT_THAT(plan.draft.tp, Optional(2));
+  EXPECT_THAT(plan.draft.global_batch, Optional(32));
+  EXPECT_THAT(plan.draft.sequence, Optional(1024));
+  EXPECT_THAT(plan.draft.zero, Optional(1));
+  EXPECT_TRUE(is_open(plan, "parallelism.pp_size"));
+  EXPECT_FALSE(is_open(plan, "parallelism.tp_size"));
+  EXPECT_THAT(plan.findings, assumes("llama3_8b.pretrain_recipe sets these"));
+}
+
+TEST(NemoProgram, DataAndAdapters_AreRead) {
+  const auto program = [](const std::string& scheme) {
+    return read(
+        "from nemo.collections.llm.recipes import llama3_8b\n"
+        "recipe = llama3_8b.finetune_recipe(name='a', " +
+            scheme + ")\nrecipe.data = run.Config(Mock, seq_length=512, micro_batch_size=2)\n",
+        "a.py");
+  };
+  const PlanFile full = program("peft_scheme=None");
+  EXPECT_EQ(full.draft.lora_rank, std::nullopt);
+  EXPECT_THAT(full.draft.sequence, Optional(512));
+  EXPECT_THAT(full.draft.micro_batch, Optional(2));
+  EXPECT_THAT(full.findings, Not(assumes("adapters")));
+  const PlanFile adapters = program("num_nodes=1");
+  EXPECT_THAT(adapters.draft.lora_rank, Optional(8));
+  EXPECT_THAT(adapters.findings, assumes("adapters of rank 8"));
+}
+
+// A call that is never closed takes the rest of the file.
+TEST(NemoProgram, CallWithoutAnEnd_IsNoError) {
+  const PlanFile plan =
+      read("from nemo.collections import llm\nr = llm.llama3_8b.pretrain_recipe(\n" +
+               std::string(5000, '(') + "\nnum_nodes=",
+           "a.py");
+  EXPECT_FALSE(plan.draft.tp.has_value());
+}
+
+TEST(NemoScript, Factory_NamesTheRecipe) {
+  const PlanFile plan = read(
+      "python run.py --factory \"llama3_8b(name='a',num_nodes=2)\" trainer.devices=4 "
+      "trainer.strategy.tensor_model_parallel_size=2 trainer.max_steps=5\n");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "llama-3-8b");
+  EXPECT_EQ(resolve(plan.draft).world, 8);
+  EXPECT_THAT(plan.draft.zero, Optional(1));
+  EXPECT_THAT(plan.findings, assumes("the recipe llama3_8b sets these"));
+}
+
+}  // namespace recipe_script_test
+}  // namespace rankwright::importer
