@@ -10,6 +10,7 @@
 #include "rankwright/import/framework/megatron_flags.h"
 #include "rankwright/import/framework/megatron_forks.h"
 #include "rankwright/import/framework/megatron_model.h"
+#include "rankwright/import/framework/recipe_script.h"
 #include "rankwright/import/framework/recipes.h"
 #include "rankwright/import/framework/script_report.h"
 #include "rankwright/import/plan/plan_format.h"
@@ -576,12 +577,6 @@ void fill_batch(ForeignReading& r, const MegatronFlags& flags) {
   if (!r.draft.global_batch && !r.draft.accumulation && !unknown) r.draft.accumulation = 1;
 }
 
-/// Returns whether a file states neither that a switch is on nor that it is off.
-bool is_open(const MegatronFlags& flags, std::string_view name) {
-  return flags.map.find(name) == nullptr &&
-         std::find(flags.off.begin(), flags.off.end(), name) == flags.off.end();
-}
-
 bool is_yaml_name(std::string_view file) {
   return file.ends_with(".yaml") || file.ends_with(".yml");
 }
@@ -610,33 +605,6 @@ bool has_yaml_arguments(std::string_view text) {
   return std::any_of(std::begin(kKeys), std::end(kKeys), has);
 }
 
-/// A recipe that states its nodes has 8 GPUs in each, unless it says otherwise.
-void fill_recipe_ranks(ForeignReading& r, PlanFile& plan) {
-  constexpr i64 kUsualGpus = 8;
-  const std::optional<i64> nodes = read_whole_at(r, "nodes", 1, cluster::kMaxDevices / kUsualGpus);
-  if (nodes && !plan.draft.shape && !plan.draft.world) plan.usual_world = *nodes * kUsualGpus;
-}
-
-/// Recipes of Megatron-Bridge may name a model instead of its shapes, and those of NeMo a
-/// checkpoint.
-void read_recipe_model(ForeignReading& r, std::vector<std::string>& ignored) {
-  constexpr const char* kNames[] = {"model", "name-or-path", "model-name-or-path", "hf-model-id",
-                                    "restore-from-path"};
-  std::erase_if(ignored, [&](const std::string& key) {
-    return std::find(std::begin(kNames), std::end(kNames), key) != std::end(kNames);
-  });
-  for (const char* const path : kNames)
-    if (const YamlNode* const node = find_path(r.root, path);
-        node != nullptr && node->kind == YamlNode::Kind::scalar && !r.draft.model)
-      r.fields.under("model", *node, [&] { read_named_model(r, *node); });
-}
-
-/// Returns whether a YAML file has the sections of Megatron-Bridge.
-bool is_bridge_recipe(const YamlNode& root) {
-  const auto has = [&](const char* section) { return root.find(section) != nullptr; };
-  return has("ddp") || has("dist") || (has("train") && has("dataset") && has("scheduler"));
-}
-
 /// Keeps a flag whose value is unknown where its presence matters: a file of merges is one of
 /// GPT-2's tokenizer, wherever it is.
 void keep_presence(MegatronFlags& flags, std::string_view name) {
@@ -648,201 +616,6 @@ void keep_presence(MegatronFlags& flags, std::string_view name) {
       flags.map.entries.push_back(std::move(entry));
       return;
     }
-}
-
-/// Returns whether a script runs a recipe of Megatron-Bridge or a config of NeMo, or overrides one
-/// ("model.tensor_model_parallel_size=2").
-bool has_overrides(std::string_view text) {
-  constexpr std::pair<std::string_view, std::string_view> kPrograms[] = {
-      {"run_recipe.py", "--recipe"},
-      {"megatron_gpt_pretraining.py", "--config-name"},
-      {"megatron_gpt_continue_training.py", "--config-name"},
-      {"megatron_gpt_finetuning.py", "--config-name"},
-      {"megatron_gpt_sft.py", "--config-name"},
-      {"megatron_gpt_peft_tuning.py", "--config-name"}};
-  for (const auto& [program, option] : kPrograms)
-    if (text.find(program) != std::string_view::npos && text.find(option) != std::string_view::npos)
-      return true;
-  constexpr std::string_view kKeys[] = {
-      "model.tensor_model_parallel_size=", "model.pipeline_model_parallel_size=",
-      "strategy.tensor_model_parallel_size="};
-  return std::any_of(std::begin(kKeys), std::end(kKeys), [&](std::string_view key) {
-    return text.find(key) != std::string_view::npos;
-  });
-}
-
-/// Sets or deletes (null) the value at a dotted path; maps on the way are created.
-void set_at(YamlNode& root, std::string_view path, const YamlNode* value) {
-  constexpr int kMaxDepth = 8;
-  YamlNode* map = &root;
-  for (int depth = 0; depth < kMaxDepth; ++depth) {
-    const std::string_view part = path.substr(0, path.find('.'));
-    const bool last = part.size() == path.size();
-    const auto found =
-        std::find_if(map->entries.begin(), map->entries.end(),
-                     [&](const YamlEntry& entry) { return entry.key.scalar == part; });
-    if (last) {
-      if (found != map->entries.end()) map->entries.erase(found);
-      if (value == nullptr) return;
-      YamlEntry entry{*value, *value};
-      entry.key.scalar = part;
-      map->entries.push_back(std::move(entry));
-      return;
-    }
-    path.remove_prefix(part.size() + 1);
-    if (found != map->entries.end() && found->value.kind == YamlNode::Kind::map) {
-      map = &found->value;
-      continue;
-    }
-    if (value == nullptr) return;
-    if (found != map->entries.end()) map->entries.erase(found);
-    YamlEntry entry{*value, *value};
-    entry.key.scalar = part;
-    entry.value.kind = YamlNode::Kind::map;
-    entry.value.scalar.clear();
-    map->entries.push_back(std::move(entry));
-    map = &map->entries.back().value;
-  }
-}
-
-/// Returns the config that a script names with Hydra's options, under the script's overrides. One
-/// that cannot be read is reported, and stays in `script`.
-YamlNode merge_hydra_config(MegatronFlags& script, const ShellInput& input, Diagnostics& findings) {
-  if (script.hydra_config.scalar.empty()) return script.map;
-  const YamlNode named = script.hydra_config;
-  YamlNode tree = script.map;
-  tree.entries.clear();
-  if (!input.files || !inherit_file(tree, named, input.file, input.files)) {
-    constexpr std::size_t kLongest = 200;
-    findings.push_back(
-        make_assumption(fmt::format("the settings in {}, which the script names: the file cannot "
-                                    "be read",
-                                    make_excerpt(named.scalar, kLongest)),
-                        "put the file beside the script", location(named, input.file)));
-    return script.map;
-  }
-  script.hydra_config.scalar.clear();
-  for (const std::string& key : script.removed) set_at(tree, key, nullptr);
-  for (const MegatronFlags::Unknown& one : script.unknown) set_at(tree, one.flag, nullptr);
-  for (const YamlEntry& entry : script.map.entries) set_at(tree, entry.key.scalar, &entry.value);
-  resolve_references(tree);
-  return tree;
-}
-
-/// Reads "llama3_8b(name='a',num_nodes=2)": the recipe of NeMo that a script names, and its ranks.
-void read_factory(MegatronFlags& script, MegatronFlags& flags) {
-  const YamlNode* const factory = script.map.find("factory");
-  if (factory == nullptr) return;
-  constexpr std::pair<std::string_view, std::string_view> kArguments[] = {
-      {"num_nodes", "nodes"}, {"num_gpus_per_node", "gpus-per-node"}};
-  const std::string_view call = factory->scalar;
-  script.recipe_name = std::string(call.substr(0, call.find('(')));
-  const auto add = [&](std::string_view name, std::string_view value) {
-    YamlEntry entry{*factory, *factory};
-    entry.key.scalar = name;
-    entry.value.scalar = value;
-    std::erase_if(flags.map.entries, [&](const YamlEntry& old) { return old.key.scalar == name; });
-    flags.map.entries.push_back(std::move(entry));
-  };
-  if (flags.map.find("model") == nullptr) add("model", script.recipe_name);
-  for (const auto& [argument, flag] : kArguments) {
-    const std::size_t at = call.find(argument);
-    if (at == std::string_view::npos || flags.map.find(flag) != nullptr) continue;
-    std::size_t begin = call.find_first_not_of(' ', at + argument.size());
-    if (begin == std::string_view::npos || call[begin] != '=') continue;
-    begin = std::min(call.find_first_not_of(' ', begin + 1), call.size());
-    const std::size_t end = std::min(call.find_first_not_of("0123456789", begin), call.size());
-    if (end > begin) add(flag, call.substr(begin, end - begin));
-  }
-}
-
-/// Reads the overrides of a script as the keys of a recipe, which may be named too.
-MegatronFlags read_overridden_recipe(std::string_view text, const ShellInput& input,
-                                     Diagnostics& findings) {
-  MegatronFlags script = read_overrides(text, input);
-  MegatronFlags flags =
-      read_megatron_yaml(merge_hydra_config(script, input, findings), input, is_read);
-  if (const YamlNode* const recipe = script.map.find("recipe")) {
-    script.recipe_name = recipe->scalar;
-    YamlEntry named{*recipe, *recipe};
-    named.key.scalar = "model";
-    flags.map.entries.push_back(named);
-    // Megatron-Bridge's recipes of this name train adapters of this rank.
-    if (recipe->scalar.find("_peft") != std::string::npos &&
-        flags.map.find("lora-rank") == nullptr) {
-      named.key.scalar = "lora-rank";
-      named.value.scalar = "32";
-      flags.map.entries.push_back(std::move(named));
-    }
-  }
-  read_factory(script, flags);
-  if (const YamlNode* const dim = script.map.find("model.peft.lora_tuning.adapter_dim"))
-    for (YamlEntry& entry : flags.map.entries)
-      if (entry.key.scalar == "lora-rank") entry.value = *dim;
-  script.map = std::move(flags.map);
-  script.off.insert(script.off.end(), flags.off.begin(), flags.off.end());
-  script.recipe = true;
-  for (MegatronFlags::Unknown& one : script.unknown) one.flag = name_flag(one.flag);
-  for (MegatronFlags::Default& one : script.defaults) one.flag = name_flag(one.flag);
-  return script;
-}
-
-/// A setting that a recipe has a value of its own for.
-struct RecipeSetting {
-  const char* flag;
-  const char* plan_key;
-  const char* shown;
-  const char* hint;
-};
-constexpr RecipeSetting kRecipeSettings[] = {
-    {"tensor-model-parallel-size", "parallelism.tp_size", "TP", "--tp N"},
-    {"pipeline-model-parallel-size", "parallelism.pp_size", "PP", "--pp N"},
-    {"context-parallel-size", "parallelism.cp_size", "CP", "--cp N"},
-    {"expert-model-parallel-size", "parallelism.ep_size", "EP", "--ep N"},
-    {"sequence-parallel", "parallelism.sequence_parallel", "sequence parallelism",
-     "set model.sequence_parallel"},
-    {"recompute-granularity", "parallelism.recompute", "recomputation",
-     "set model.recompute_granularity"},
-    {"micro-batch-size", "parallelism.micro_batch", "micro-batch", "--micro-batch N"},
-    {"global-batch-size", "job.global_batch", "global batch", "--global-batch N"},
-    {"seq-length", "job.sequence", "sequence", "--seq N"},
-};
-
-/// Marks the settings that nothing states as open, as their values are those of `source`, which is
-/// not read. Returns their names.
-std::vector<std::string_view> open_settings(const MegatronFlags& flags, std::string_view source,
-                                            PlanFile& plan) {
-  const bool dense = plan.draft.model && !plan.draft.model->sparse();
-  std::vector<std::string_view> shown;
-  for (const RecipeSetting& row : kRecipeSettings) {
-    const bool unknown =
-        std::any_of(flags.unknown.begin(), flags.unknown.end(),
-                    [&](const MegatronFlags::Unknown& one) { return one.flag == row.flag; });
-    const bool of_experts = std::string_view(row.flag) == "expert-model-parallel-size";
-    if (unknown || !is_open(flags, row.flag) || (of_experts && dense)) continue;
-    plan.open.push_back({row.plan_key, fmt::format("{} of {}", row.shown, source), row.hint});
-    shown.push_back(row.shown);
-  }
-  return shown;
-}
-
-/// Marks what a recipe or a config sets that is not read as open; a recipe is reported, too.
-void assume_recipe(ForeignReading& r, const MegatronFlags& flags, PlanFile& plan) {
-  if (flags.recipe_name.empty() && flags.hydra_config.scalar.empty()) return;
-  if (flags.recipe_name.empty()) {
-    open_settings(flags, "the config", plan);
-    if (is_open(flags, "use-distributed-optimizer"))
-      plan.open.push_back(
-          {"parallelism.zero_stage", "ZeRO stage of the config", "set model.optim.name"});
-    return;
-  }
-  const std::vector<std::string_view> shown = open_settings(flags, "the recipe", plan);
-  if (shown.empty()) return;
-  r.fields.report(flags.map, make_assumption(fmt::format("the recipe {} sets these, and is not "
-                                                         "read: {}",
-                                                         make_excerpt(flags.recipe_name),
-                                                         fmt::join(shown, ", ")),
-                                             "state them in the file, or in a plan file"));
 }
 
 /// Reports a program of Megatron-DeepSpeed that is named after preference optimization
@@ -945,7 +718,7 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
     flags.recipe_name = std::move(program.recipe_name);
     bridge = true;
   } else if (!has_argument_dump(plan.text) && has_overrides(plan.text)) {
-    flags = read_overridden_recipe(plan.text, input, plan.findings);
+    flags = read_overridden_recipe(plan.text, input, is_read, plan.findings);
     bridge = !flags.recipe_name.empty();
   } else {
     flags = read_megatron_flags(plan.text, input);

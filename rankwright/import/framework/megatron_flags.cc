@@ -811,6 +811,11 @@ FileReader with_written_files(const FileReader& files, const std::string& file,
   };
 }
 
+bool is_open(const MegatronFlags& flags, std::string_view name) {
+  return flags.map.find(name) == nullptr &&
+         std::find(flags.off.begin(), flags.off.end(), name) == flags.off.end();
+}
+
 bool is_megatron_switch(std::string_view flag) { return is_in(kSwitches, flag); }
 
 bool has_training_flags(const MegatronFlags& flags) {

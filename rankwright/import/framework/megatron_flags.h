@@ -94,6 +94,9 @@ FileReader with_written_files(const FileReader& files, const std::string& file,
 /// "model.config.num_layers".
 std::string name_flag(std::string_view key);
 
+/// Returns whether nothing states a flag, not even that it is off.
+bool is_open(const MegatronFlags& flags, std::string_view name);
+
 /// Returns whether a flag takes no value.
 bool is_megatron_switch(std::string_view flag);
 

@@ -137,6 +137,10 @@ void read_nemo_method(ForeignReading& r) {
   for (const NemoMethodRow& row : kNemoMethods)
     if (find_path(r.root, row.section) != nullptr) d.method = row.method;
   d.ref_model = false;
+  if (d.method == plan::Method::grpo)
+    report_left_out(r, *find_path(r.root, "grpo"),
+                    "only the update of the policy is estimated, without generation and the "
+                    "passes for log-probabilities before it");
   if (d.method != plan::Method::dpo) return;
   count_pairs_twice(d);
   report_left_out(r, *find_path(r.root, "dpo"),

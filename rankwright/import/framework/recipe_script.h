@@ -1,0 +1,37 @@
+// Recipes of Megatron-Bridge and NeMo that a launch script runs or overrides: which they are, the
+// config that the script names, and what only the recipe states. Their settings are those of
+// Megatron-LM under other names, so megatron.cc reads them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rankwright/import/framework/foreign.h"
+#include "rankwright/import/framework/megatron_flags.h"
+
+namespace rankwright::importer {
+
+/// Returns whether a YAML file has the sections of Megatron-Bridge.
+bool is_bridge_recipe(const YamlNode& root);
+
+/// Returns whether a script runs a recipe of Megatron-Bridge or a config of NeMo, or overrides one
+/// ("model.tensor_model_parallel_size=2").
+bool has_overrides(std::string_view text);
+
+/// Reads the overrides of a script as the keys of a recipe, which may be named too. `is_read`
+/// selects the flags that matter.
+MegatronFlags read_overridden_recipe(std::string_view text, const ShellInput& input,
+                                     bool (*is_read)(std::string_view flag), Diagnostics& findings);
+
+/// A recipe that states its nodes has 8 GPUs in each, unless it says otherwise.
+void fill_recipe_ranks(ForeignReading& r, PlanFile& plan);
+
+/// Recipes of Megatron-Bridge may name a model instead of its shapes, and those of NeMo a
+/// checkpoint. The names of these keys are taken off `ignored`.
+void read_recipe_model(ForeignReading& r, std::vector<std::string>& ignored);
+
+/// Marks what a recipe or a config sets that is not read as open; a recipe is reported, too.
+void assume_recipe(ForeignReading& r, const MegatronFlags& flags, PlanFile& plan);
+
+}  // namespace rankwright::importer
