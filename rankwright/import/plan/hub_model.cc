@@ -156,7 +156,7 @@ std::optional<model::Model> find_language_model(std::string_view name) {
 }
 
 std::string find_model_of_size(std::string_view name) {
-  constexpr double kNear = 1.5;
+  constexpr double kNear = 2;
   const double size = find_stated_size(find_label(name));
   if (size <= 0) return {};
   std::string nearest;
