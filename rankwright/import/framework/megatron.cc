@@ -303,6 +303,7 @@ constexpr ForeignKey kMegatronKeys[] = {
      "estimated with an update on the host"},
     {"reuse-fp32-param", "", nullptr, false, "estimated with bf16 parameters beside fp32 copies"},
     {"swap-attention", "", nullptr, false, "activations are counted on the GPU"},
+    {"activation-offload", "", nullptr, false, "activations are counted on the GPU"},
     {"recompute-activation-function", "", nullptr, false, kAsStated},
     {"recompute-norm", "", nullptr, false, kAsStated},
     {"cpu-optimizer", "parallelism.offload.optimizer", read_offload_optimizer},

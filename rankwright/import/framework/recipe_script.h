@@ -24,7 +24,7 @@ bool has_overrides(std::string_view text);
 MegatronFlags read_overridden_recipe(std::string_view text, const ShellInput& input,
                                      bool (*is_read)(std::string_view flag), Diagnostics& findings);
 
-/// A recipe that states its nodes has 8 GPUs in each, unless it says otherwise.
+/// A run that states its nodes only has 8 GPUs in each, unless it says otherwise.
 void fill_recipe_ranks(ForeignReading& r, PlanFile& plan);
 
 /// Recipes of Megatron-Bridge may name a model instead of its shapes, and those of NeMo a

@@ -419,7 +419,7 @@ void inherit_primus_model(YamlNode& root, const std::string& file, const FileRea
 void read_optimizer_class(ForeignReading& r, const YamlNode& node) {
   const std::string word = lower(node.scalar.substr(0, kLongestLabel));
   const auto has = [&](std::string_view part) { return word.find(part) != std::string::npos; };
-  if (has("adam") && has("8bit"))
+  if (has("adam") && (has("8bit") || has("flashoptim")))  // its moments have 8 bits by default
     r.draft.optimizer = plan::Optimizer::adam_8bit;
   else if (has("muon"))
     r.draft.optimizer = plan::Optimizer::muon;

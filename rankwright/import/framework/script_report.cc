@@ -80,7 +80,7 @@ void read_open_ranks(const MegatronFlags& flags, PlanFile& plan) {
   if (!flags.open_ranks) return;
   const MegatronFlags::OpenRanks& open = *flags.open_ranks;
   std::optional<i64> world = open.world;
-  if (open.nodes && open.gpus) world = product({*open.nodes, *open.gpus});
+  if (open.gpus && !world) world = product({open.nodes.value_or(1), *open.gpus});
   if (world && *world >= 1 && *world <= cluster::kMaxDevices) plan.usual_world = world;
 }
 

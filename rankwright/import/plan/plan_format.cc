@@ -153,6 +153,27 @@ PlanFile read_plan_as(const PlanFormat& format, std::string text, std::string na
   return plan;
 }
 
+namespace {
+
+/// Returns the format of the script that another one runs or sources, which may set its variables;
+/// nullptr if it cannot be read or has none.
+const PlanFormat* find_format_of_run(std::string_view text, const std::string& name,
+                                     const FileReader& files) {
+  std::string file = find_script_with_flags(text);
+  if (const std::size_t folder = file.rfind("}/"); folder != std::string::npos)
+    file.erase(0, folder + 2);  // "${DIR}/train.sh"
+  else if (file.starts_with('$') && file.find('/') != std::string::npos)
+    file.erase(0, file.find('/') + 1);
+  if (file.empty()) return nullptr;
+  const Result<std::string> there = read_named_file(files, name, file);
+  if (!there) return nullptr;
+  const auto found = std::find_if(std::begin(kPlanFormats), std::end(kPlanFormats),
+                                  [&](const PlanFormat& one) { return one.claims(file, *there); });
+  return found->scripts && found->read != read_own_format ? &*found : nullptr;
+}
+
+}  // namespace
+
 PlanFile read_any_plan(std::string text, std::string name, const FileReader& files,
                        const ShellInput& variables) {
   const PlanFormat* format =
@@ -163,6 +184,8 @@ PlanFile read_any_plan(std::string text, std::string name, const FileReader& fil
       format = find_plan_format("megatron");
     else if (runs_trainer_config(text, name, files, variables))
       format = find_plan_format("fine-tuning");
+    else if (const PlanFormat* const inner = find_format_of_run(text, name, files))
+      format = inner;
   }
   return read_plan_as(*format, std::move(text), std::move(name), files, variables);
 }

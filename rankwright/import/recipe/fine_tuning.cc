@@ -215,6 +215,9 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"freeze_extra_modules", "job.frozen"},
     {"moe_enable", "", read_added_experts},
     {"train_modules", "", nullptr, false, "all parameters are estimated as trained"},
+    {"freeze_parameters", "", read_freeze},
+    {"freeze_parameters_ratio", "", read_freeze},
+    {"trainable_parameters_regex", "", nullptr, false, "all parameters are estimated as trained"},
     {"trainable_modules", "", nullptr, false, "all parameters are estimated as trained"},
     {"trainable_parameters", "", nullptr, false, "all parameters are estimated as trained"},
     {"unfrozen_parameters", "", nullptr, false, "all parameters are estimated as trained"},
@@ -260,6 +263,9 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"model_name", "model", read_model_name},
     {"model_path", "model", read_trainer_model},
     {"model_id_or_path", "model", read_trainer_model},
+    {"model_id", "model", read_trainer_model},
+    {"base_model_name_or_path", "model", read_trainer_model},
+    {"pretrained_model_name_or_path", "model", read_trainer_model},
     {"model", "model", read_trainer_model},
     {"model_name_or_path", "model", read_trainer_model},
     {"base_model", "model", read_trainer_model},
@@ -338,6 +344,8 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"additional_target", ""},
     {"lora_modules_to_save", ""},
     {"modules_to_save", ""},
+    {"resize_vocab", ""},
+    {"vllm_device", ""},
     {"use_llama_pro", "", read_freeze},
     {"lisa_activated_layers", "", read_lisa},
     {"vit_lora_enable", "", read_encoder},
@@ -529,7 +537,7 @@ void read_fine_tuning_tree(ForeignReading& reading, PlanFile& plan,
   read_data_degrees(reading);
   read_trainer_precision(reading);
   read_prompt_and_completion(reading, plan);
-  read_other_length(reading);
+  read_other_length(reading, plan);
   finish_adapter(reading, plan);
   finish_16bit_weights(reading);
   finish_freeze(reading);

@@ -255,6 +255,8 @@ void read_openrlhf(PlanFile& plan, const FileReader& files) {
     read_node_shape(reading, "actor.num-nodes", "actor.num-gpus-per-node", 1, 8, &flags, &plan);
   else
     read_node_shape(reading, "nodes", "gpus-per-node", 1, std::nullopt, &flags, &plan);
+  if (!ray && !dotted && !plan.draft.shape && !plan.draft.world && flags.visible_gpus)
+    plan.draft.shape = NodeShape{.nodes = 1, .gpus = *flags.visible_gpus};  // of `deepspeed`
   fill_openrlhf(reading, plan);
   report_script_values(reading, flags, kOpenrlhfKeys, plan);
   plan.keys = fields.keys();

@@ -481,6 +481,10 @@ constexpr ForeignKey kMaxtextKeys[] = {
     {"mu_dtype", "job.moment_dtype"},
     {"capacity_factor", "job.expert_capacity", read_maxtext_capacity},
     {"remat_policy", "parallelism.recompute"},
+    {"attention", "software.attention"},
+    {"shard_optimizer_over_data", "parallelism.zero_stage"},
+    {"use_multimodal", "", nullptr, false, "only the language model is estimated"},
+    {"use_audio", "", nullptr, false, "only the language model is estimated"},
     {"opt_type", "job.optimizer", read_jax_optimizer},
     {"use_kd", "", nullptr, false, kOnlyStudent},
     {"teacher_overrides", "", nullptr, false, kOnlyStudent},
@@ -549,6 +553,23 @@ void scale_shapes(ForeignReading& r) {
   times(s.layers, doublings / 3);
 }
 
+/// Sets a known model with the shapes that the config overrides: its layers. Others are reported.
+void override_model(ForeignReading& r, model::Model known) {
+  constexpr const char* kShapes[] = {"base_emb_dim",      "base_num_query_heads",
+                                     "base_num_kv_heads", "base_mlp_dim",
+                                     "head_dim",          "num_experts"};
+  if (is_on_at_path(r, "override_model_config")) {
+    if (r.shapes.layers > 0 && r.shapes.layers <= model::kMaxLayers && known.runs.size() == 1)
+      known.runs[0].count = r.shapes.layers;
+    else if (const YamlNode* const layers = find_path(r.root, "base_num_decoder_layers"))
+      report_left_out(r, *layers, "estimated with all layers of the named model");
+    for (const char* const key : kShapes)
+      if (const YamlNode* const shape = find_path(r.root, key))
+        report_left_out(r, *shape, fmt::format("{}: estimated with the named model's", key));
+  }
+  r.draft.model = std::move(known);
+}
+
 /// Gradients, and moments unless they have a format of their own, are those of the weights, which
 /// are in fp32 by default.
 void fill_maxtext_states(ForeignReading& r) {
@@ -586,7 +607,7 @@ void fill_maxtext(ForeignReading& r) {
   if (d.zero == 3 && data > 1) d.replicas = data;
   const std::string name = word_at(r, "model_name");
   if (const std::optional<model::Model> known = find_hub_model(name); known && !name.empty())
-    d.model = *known;
+    override_model(r, *known);
   else if (name.empty() || name == "default") {
     model::Shapes& s = r.shapes;
     if (s.kv_heads == 0) s.kv_heads = s.heads;
@@ -616,6 +637,11 @@ void fill_maxtext(ForeignReading& r) {
   const std::string remat = word_at(r, "remat_policy");
   d.recompute =
       remat.empty() || remat == "full" ? plan::Recompute::full : plan::Recompute::selective;
+  if (remat.find("offload") != std::string::npos)
+    report_left_out(r, *find_path(r.root, "remat_policy"),
+                    "kept activations are estimated on the GPU");
+  if (word_at(r, "attention") == "dot_product") d.attention = plan::AttentionKernel::unfused;
+  if (d.zero == 0 && is_on_at_path(r, "shard_optimizer_over_data")) d.zero = 1;
   d.sequence_parallel = d.tp > 1;
   if (d.cp > 1) d.cp_comm = plan::CpComm::all_gather;
   d.optimizer = plan::Optimizer::adam;

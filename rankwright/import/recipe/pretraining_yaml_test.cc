@@ -142,5 +142,24 @@ TEST(LlmFoundry, ExpertsOfMpt_AreReported) {
               left_out("8 experts"));
 }
 
+TEST(MaxText, OverridesOfANamedModel_ChangeItsLayers) {
+  const auto script = [](const std::string& settings) {
+    return read_any_plan(
+        "python3 -m MaxText.train base.yml model_name=llama3.3-70b "
+        "per_device_batch_size=1 " +
+            settings + "\n",
+        "run.sh", refuse_file);
+  };
+  const PlanFile short_model = script("override_model_config=True base_num_decoder_layers=2");
+  ASSERT_TRUE(short_model.draft.model.has_value());
+  EXPECT_EQ(short_model.draft.model->layers(), 2);
+  EXPECT_EQ(script("base_num_decoder_layers=2").draft.model->layers(), 80);  // refused by MaxText
+  EXPECT_THAT(script("override_model_config=True base_mlp_dim=64").findings,
+              left_out("base_mlp_dim"));
+  EXPECT_THAT(script("remat_policy=qkv_proj_offloaded").findings, left_out("on the GPU"));
+  EXPECT_THAT(script("attention=dot_product").draft.attention,
+              ::testing::Optional(plan::AttentionKernel::unfused));
+}
+
 }  // namespace pretraining_yaml_test
 }  // namespace rankwright::importer

@@ -38,7 +38,7 @@ constexpr std::string_view kFreeze = "freeze";
 
 /// Parts of the model that are trained beside adapters.
 constexpr const char* kBesideAdapterKeys[] = {"additional_target", "lora_modules_to_save",
-                                              "modules_to_save"};
+                                              "modules_to_save", "resize_vocab"};
 
 /// The formats of frozen weights that names of checkpoints state.
 struct QuantizedNameRow {

@@ -45,8 +45,11 @@ void read_trl_method(ForeignReading& r) {
   if (!completes && (!penalty || other)) return;
   draft.method = completes ? plan::Method::grpo : plan::Method::dpo;
   draft.ref_model = penalty && !other;
-  // The default of TRL's weight was 0.04 at first, and is 0 today.
-  if (completes && node == nullptr && !other)
+  // The default of TRL's weight was 0.04 at first, when generation had a device of its own, and is
+  // 0 today.
+  const bool first_releases = find_path(r.root, "vllm_device") != nullptr;
+  if (completes && node == nullptr && !other && first_releases) draft.ref_model = true;
+  if (completes && node == nullptr && !other && !first_releases)
     r.fields.report(r.root, make_assumption("no reference model: no weight of its penalty is "
                                             "stated",
                                             "set ref_model: true if the trainer has one"));
@@ -140,8 +143,8 @@ void read_prompt_and_completion(ForeignReading& r, PlanFile& plan) {
 
 // The sequence of qlora.py, and of programs with the names of summarization, is a source and its
 // target; axolotl's has a default.
-void read_other_length(ForeignReading& r) {
-  constexpr i64 kAxolotlLength = 512;
+void read_other_length(ForeignReading& r, PlanFile& plan) {
+  constexpr i64 kAxolotlLength = 512, kFactoryLength = 2048;
   if (r.draft.sequence) return;
   constexpr const char* kParts[][2] = {{"source_max_len", "target_max_len"},
                                        {"max_source_length", "max_target_length"}};
@@ -152,6 +155,14 @@ void read_other_length(ForeignReading& r) {
   }
   const bool axolotl = r.dashes.empty() && find_path(r.root, "base_model") != nullptr;
   if (axolotl) r.draft.sequence = kAxolotlLength;
+  const bool factory = find_path(r.root, "finetuning_type") != nullptr;
+  if (r.draft.sequence || !factory || find_path(r.root, "cutoff_len") != nullptr) return;
+  // LLaMA-Factory's default, which was 1,024 until 2024.
+  r.draft.sequence = kFactoryLength;
+  constexpr const char* kHint = "--seq N";
+  const std::string assumed = "sequences of 2,048 tokens, the default of cutoff_len";
+  plan.open.push_back({"job.sequence", assumed, kHint});
+  r.fields.report(r.root, make_assumption(assumed, kHint));
 }
 
 void finish_method(ForeignReading& r) {

@@ -38,7 +38,7 @@ void read_second_model(ForeignReading& r, const YamlNode& node);
 /// Reads the sequence of prompts and completions, or of sources and targets, if the file states it
 /// in parts.
 void read_prompt_and_completion(ForeignReading& r, PlanFile& plan);
-void read_other_length(ForeignReading& r);
+void read_other_length(ForeignReading& r, PlanFile& plan);
 /// Decides the method after the table, counts pairs twice, and names generation and models that are
 /// not estimated.
 void finish_method(ForeignReading& r);

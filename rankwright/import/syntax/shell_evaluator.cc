@@ -439,6 +439,8 @@ bool Expander::expand_braced(WordBuilder& out, bool split) {
       all = index != "[0]";
       skip(index.size());
     }
+  if (plain && peek() == '[')
+    if (const std::optional<std::string> key = take_key()) name += "[" + *key + "]";
   const bool colon = peek() == ':';
   const char op = colon ? peek(1) : peek();
   const Value* const value = find(name);
@@ -469,6 +471,34 @@ bool Expander::expand_braced(WordBuilder& out, bool split) {
     put_variable(out, name, all, split, from);
   if (defaults && op == '=' && empty) set(name, {{rest}});
   return true;
+}
+
+std::optional<std::string> Expander::take_key() {
+  constexpr std::size_t kLongest = 128;
+  std::string key;
+  std::size_t n = 1;
+  for (; n < kLongest && peek(n) != ']' && peek(n) != '\0'; ++n) {
+    if (peek(n) == '\n' || peek(n) == '[') return std::nullopt;
+    if (std::string_view("\"'{}").find(peek(n)) == std::string_view::npos) key += peek(n);
+  }
+  if (peek() != '[' || peek(n) != ']') return std::nullopt;
+  if (key.starts_with('$')) {
+    const Value* const value = find(key.substr(1));
+    if (value == nullptr || value->items.empty()) return std::nullopt;
+    const ShellWord word = finish_word(value->items[0]);
+    if (!word.unknown.empty() || word.text.size() > kLongest) return std::nullopt;
+    key = word.text;
+  }
+  charge(n);
+  skip(n + 1);
+  return key;
+}
+
+Text Expander::calculate(const Text& text) {
+  WordBuilder result;
+  put_arithmetic(result, text, text.begin);
+  result.end();
+  return result.fields.empty() ? Text{} : result.fields.front();
 }
 
 /// Variables may appear in arithmetic without '$'. `unknown` is set to the first one without a

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -81,6 +82,12 @@ class Expander {
   void set_origin(const std::string& default_of) {
     guess_ = default_of.empty() ? std::uint16_t{0} : name_origin(default_of);
   }
+
+  /// Moves past `[key]` and returns the key, whose variables and quotes are resolved; moves nowhere
+  /// and returns nothing if there is none.
+  std::optional<std::string> take_key();
+  /// Returns the value of `text` as an arithmetic expression.
+  Text calculate(const Text& text);
 
   /// Returns the next `size` characters with their variables expanded, as in a here-document. An
   /// unknown value is "$NAME". Moves past them.

@@ -126,9 +126,10 @@ class ShellEvaluator {
   int braces_ = 0;                     // open braces of the body that is being read
   bool body_ended_ = false;
   bool active_ = true;
-  bool skipped_ = false;    // by a preceding && or ||
-  bool in_test_ = false;    // between [[ and ]]
-  bool condition_ = false;  // between if and then
+  bool skipped_ = false;     // by a preceding && or ||
+  bool in_test_ = false;     // between [[ and ]]
+  bool condition_ = false;   // between if and then
+  bool arithmetic_ = false;  // after let
   Truth last_ = Truth::yes;
   std::vector<Document> documents_{};   // of the current line
   std::vector<std::string> targets_{};  // files that the current command writes
@@ -217,7 +218,7 @@ void ShellEvaluator::call(const std::string& name, const std::vector<ShellWord>&
 /// Evaluates what is at another position with `arguments` as $1, $2 and $@.
 void ShellEvaluator::run_with(const std::vector<ShellWord>& arguments,
                               const Expander::Position& there) {
-  constexpr std::size_t kPositional = 9;
+  constexpr std::size_t kPositional = 40;
   std::map<std::string, std::optional<Value>> outer;
   Value all;
   for (std::size_t i = 1; i <= kPositional; ++i) {
@@ -568,20 +569,34 @@ void ShellEvaluator::read_patterns() {
   take(matched);
 }
 
+constexpr std::size_t kLongestKey = 256;  // of an array's item, with the array's name
+
 bool ShellEvaluator::at_assignment() const {
   std::size_t n = 0;
   while (n < 256 && shell::is_name(words_.peek(n))) ++n;
   const bool digit = words_.peek() >= '0' && words_.peek() <= '9';
   if (n == 0 || digit) return false;
+  if (words_.peek(n) == '[') {  // of an array
+    const std::size_t end = words_.rest().substr(0, kLongestKey).find(']');
+    return end != std::string_view::npos && words_.peek(end + 1) == '=';
+  }
   return words_.peek(n) == '=' || (words_.peek(n) == '+' && words_.peek(n + 1) == '=');
 }
 
 void ShellEvaluator::assign() {
   std::size_t n = 0;
   while (shell::is_name(words_.peek(n))) ++n;
-  const std::string name(words_.rest().substr(0, n));
+  std::string name(words_.rest().substr(0, n));
   const bool adds = words_.peek(n) == '+';
-  words_.skip(n + (adds ? 2 : 1));
+  if (words_.peek(n) == '[') {
+    words_.skip(n);
+    const std::optional<std::string> key = words_.take_key();
+    name += key ? "[" + *key + "]" : "[?]";
+    while (!words_.done() && words_.peek() != '=') words_.skip(1);
+    words_.skip(1);
+  } else {
+    words_.skip(n + (adds ? 2 : 1));
+  }
   WordBuilder items;
   const bool list = words_.peek() == '(';
   if (list) {
@@ -604,6 +619,8 @@ void ShellEvaluator::assign() {
     items.open.begin = std::uint32_t(words_.at());
     words_.expand_word(items, false);
     items.end();
+    if (arithmetic_ && !items.fields.empty())
+      items.fields.front() = words_.calculate(items.fields.front());
   }
   // An option that is not given leaves its variable as it is: empty, if nothing else sets it.
   const bool option = std::any_of(branches_.begin(), branches_.end(),
@@ -671,6 +688,7 @@ void take_first_rank(ShellWord& word) {
 
 Truth ShellEvaluator::read_command() {
   words_.set_active(active());
+  arithmetic_ = false;
   std::vector<ShellWord> tested, recorded;
   bool may_assign = true, assigned = false;
   for (bool first = true; !words_.done(); first = false) {
@@ -697,7 +715,8 @@ Truth ShellEvaluator::read_command() {
       first = true;
       return last_;
     }
-    if (first && is_one_of(word, {"export", "local", "declare", "readonly", "typeset"})) {
+    if (first && is_one_of(word, {"export", "local", "declare", "readonly", "typeset", "let"})) {
+      arithmetic_ = word == "let";
       words_.skip(word.size());
       continue;
     }
@@ -715,8 +734,10 @@ Truth ShellEvaluator::read_command() {
   }
   redirected_ = false;
   const std::vector<std::string> targets = std::exchange(targets_, {});
-  // An empty line changes nothing: `if [ a = b ];` may have its `then` on the next one.
-  if (tested.empty()) return assigned ? Truth::yes : last_;
+  // An empty line changes nothing: `if [ a = b ];` may have its `then` on the next one. Arithmetic,
+  // `((i < n))`, is not evaluated as a command.
+  const bool empty = !assigned && words_.peek() != '(' && words_.peek() != ')';
+  if (tested.empty()) return empty ? last_ : Truth::yes;
   for (Document& document : documents_) {
     document.read = document.read || active();
     if (document.target.empty() && !targets.empty()) document.target = targets[0];

@@ -78,6 +78,7 @@ TEST(ShellWords, KnownCondition_TakesItsBranch) {
   EXPECT_THAT(read_shell(script).guesses, IsEmpty());
   EXPECT_EQ(value_of("S=b\ncase $S in\n a) X=1 ;;\n b|c) X=2 ;;\n *) X=3 ;;\nesac\n", "X"), "2");
   EXPECT_EQ(value_of("if [ 1 -gt 2 ] || [ a = a ]; then X=1; else X=2; fi", "X"), "1");
+  EXPECT_EQ(value_of("[ a = b ]\nwhile ((i < 3)); do\n X=1\ndone\n", "X"), "1");
   EXPECT_EQ(value_of("X=2\nif [ a = b ]; # never\n\nthen\n X=1\nfi\n", "X"), "2");
 }
 
@@ -273,6 +274,20 @@ TEST(ShellWords, DefaultOfABranchNotTaken_IsNotUsed) {
   const ShellScript script = read_shell(
       "M=7\nif [ $M = 80 ]; then\n L=${LAYERS:-80}\nelse\n L=${LAYERS:-40}\nfi\nrun --l $L\n");
   EXPECT_EQ(script.defaults.at("LAYERS"), "40");
+}
+
+TEST(ShellWords, LetEvaluatesArithmetic) {
+  EXPECT_EQ(value_of("N=4\nlet BATCH=2*N*8\n", "BATCH"), "64");
+  EXPECT_EQ(value_of("let A=3+1 B=A*2\n", "B"), "8");
+}
+
+TEST(ShellWords, ItemsOfAnArray_HaveKeys) {
+  const std::string_view script =
+      "declare -A path\npath[\"a\"]=/x/A\npath[b]=/x/B\nk=b\nM=${path[$k]}\nN=${path[a]}\n"
+      "O=${path[c]}\n";
+  EXPECT_EQ(value_of(script, "M"), "/x/B");
+  EXPECT_EQ(value_of(script, "N"), "/x/A");
+  EXPECT_EQ(value_of("path[$k=1\nX=2\n", "X"), "2");
 }
 
 // A script that starts the run on its first node only states what that node runs.

@@ -64,7 +64,7 @@ constexpr GroundRow kGrounds[] = {
     {"RW0210", {"model", kSequence}},
     {"RW0502", {"model", kTp, kCp, kEp, kEtp}},
     {"RW0503", {"model", kPp, kChunks}},
-    {"RW0505", {kBatch, kWorld, kMicroBatch, kPp}},
+    {"RW0505", {kBatch, kWorld, kMicroBatch, kPp, kChunks}},
     {"RW0506", {kPp, kChunks}},
     {"RW0507", {"model", kTp}},
     {"RW0513", {"model", kTp, kCp}},

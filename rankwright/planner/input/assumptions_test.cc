@@ -60,6 +60,23 @@ TEST(Assumptions, StatedModel_StillRaisesErrors) {
   EXPECT_EQ(found->severity, Severity::error);
 }
 
+// 2 micro-batches on 4 stages would need groups of 4 only if there are virtual stages, which a
+// variable of the script decides.
+TEST(Assumptions, OpenVirtualStages_AreNoGroundOfAnError) {
+  const auto severity = [](const std::string& layers) {
+    PlanSource source = script("torchrun --nproc-per-node 4 pretrain_gpt.py " + kDense8b +
+                               "--global-batch-size 6 --pipeline-model-parallel-size 4 "
+                               "--num-layers-per-virtual-pipeline-stage " +
+                               layers);
+    source.plan.text = "VPP=${VPP:-2}\n" + source.plan.text;
+    const Diagnostics findings = list_findings(read_input(source));
+    const Diagnostic* const found = find_code(findings, "RW0505");
+    return found == nullptr ? std::nullopt : std::optional(found->severity);
+  };
+  EXPECT_EQ(severity("2"), Severity::error);
+  EXPECT_EQ(severity("$VPP"), Severity::note);
+}
+
 TEST(Assumptions, OpenWorld_IsTheSmallestThatFits) {
   // 18 bytes for each of 71 B parameters are 160 GB on each of 8 ranks.
   const PlanInput input =
