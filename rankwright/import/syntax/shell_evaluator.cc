@@ -373,6 +373,20 @@ void Expander::put_variable(WordBuilder& out, const std::string& name, bool all,
   }
 }
 
+std::optional<i64> Expander::count_items(std::string_view command) {
+  constexpr std::string_view kVariable = "CUDA_VISIBLE_DEVICES";
+  const auto has = [&](std::string_view word) {
+    return command.find(word) != std::string_view::npos;
+  };
+  const bool fields = has("NF") || (has("tr ") && has("wc -l")), commas = has("grep -o");
+  if (!has(kVariable) || (!fields && !(commas && has("wc -l")))) return std::nullopt;
+  const Value* const value = find(std::string(kVariable));
+  if (value == nullptr || value->items.empty()) return std::nullopt;
+  const ShellWord word = finish_word(value->items[0]);
+  if (!word.unknown.empty() || !word.default_of.empty() || word.text.empty()) return std::nullopt;
+  return std::count(word.text.begin(), word.text.end(), ',') + (fields ? 1 : 0);
+}
+
 void Expander::expand_dollar(WordBuilder& out, bool split) {
   const std::size_t from = at();
   if ((starts("$((") || starts("$[")) && expand_arithmetic(out)) return;
@@ -385,6 +399,11 @@ void Expander::expand_dollar(WordBuilder& out, bool split) {
         text_.substr(at_ + 2, end - at_ - std::min<std::size_t>(3, end - at_));
     if (command.starts_with("expr ")) return expand_expr(out, end);
     at_ = end;
+    if (const std::optional<i64> items = count_items(command)) {
+      for (const char c : std::to_string(*items)) out.open.add(c, from);
+      out.begun = true;
+      return;
+    }
     // Files that the script sources are named relative to it; those of a sourced file are not.
     std::string folder = base_ == 0 ? find_script_folder(command) : std::string();
     if (command == "pwd" ||

@@ -128,6 +128,9 @@ class Expander {
   bool expand_braced(WordBuilder& out, bool split);  // at "${"
   bool expand_arithmetic(WordBuilder& out);
   void expand_expr(WordBuilder& out, std::size_t end);  // at "$(expr "
+  /// Returns the number of GPUs, or of commas, that a command counts in CUDA_VISIBLE_DEVICES:
+  /// `echo $CUDA_VISIBLE_DEVICES | awk -F, '{print NF}'`. Returns nothing for other commands.
+  std::optional<i64> count_items(std::string_view command);
   void put_arithmetic(WordBuilder& out, const Text& body, std::size_t from);
   bool expand_until(Text& out, char close, int& parentheses);  // up to `close`
   void put(WordBuilder& out, const Text& value, bool split, std::size_t from, std::size_t to);

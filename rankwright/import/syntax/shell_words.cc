@@ -218,7 +218,8 @@ void ShellEvaluator::call(const std::string& name, const std::vector<ShellWord>&
 /// Evaluates what is at another position with `arguments` as $1, $2 and $@.
 void ShellEvaluator::run_with(const std::vector<ShellWord>& arguments,
                               const Expander::Position& there) {
-  constexpr std::size_t kPositional = 40;
+  constexpr std::size_t kPositional = 40, kCost = 4096;  // of a call, in characters
+  words_.charge(kCost);
   std::map<std::string, std::optional<Value>> outer;
   Value all;
   for (std::size_t i = 1; i <= kPositional; ++i) {

@@ -281,6 +281,23 @@ TEST(ShellWords, LetEvaluatesArithmetic) {
   EXPECT_EQ(value_of("let A=3+1 B=A*2\n", "B"), "8");
 }
 
+// Each of up to 16 nested calls makes three more: 43 million calls, if the budget did not end them.
+TEST(ShellWords, FunctionsThatCallThemselves_EndSoon) {
+  const ShellScript script = read_shell("f() {\n run $1\n f $1 a\n f $1 b\n f $1 c\n}\nf x\n");
+  EXPECT_TRUE(script.cut);
+  EXPECT_LT(script.commands.size(), 2000u);
+}
+
+TEST(ShellWords, VisibleGpus_AreCounted) {
+  const std::string set = "export CUDA_VISIBLE_DEVICES=4,5,6\n";
+  for (const char* const count : {"$(echo $CUDA_VISIBLE_DEVICES | awk -F',' '{print NF}')",
+                                  "$(echo \"$CUDA_VISIBLE_DEVICES\" | tr ',' '\\n' | wc -l)",
+                                  "$(($(echo $CUDA_VISIBLE_DEVICES | grep -o ',' | wc -l) + 1))"}) {
+    EXPECT_EQ(value_of(set + "N=" + count + "\n", "N"), "3") << count;
+    EXPECT_NE(value_of(std::string("N=") + count + "\n", "N"), "3") << count;
+  }
+}
+
 TEST(ShellWords, ItemsOfAnArray_HaveKeys) {
   const std::string_view script =
       "declare -A path\npath[\"a\"]=/x/A\npath[b]=/x/B\nk=b\nM=${path[$k]}\nN=${path[a]}\n"
