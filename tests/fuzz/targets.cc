@@ -25,6 +25,7 @@ int fuzz_nemo_rl(const std::uint8_t* data, std::size_t size);
 int fuzz_nvidia_smi(const std::uint8_t* data, std::size_t size);
 int fuzz_openrlhf(const std::uint8_t* data, std::size_t size);
 int fuzz_plan(const std::uint8_t* data, std::size_t size);
+int fuzz_recipe_python(const std::uint8_t* data, std::size_t size);
 int fuzz_run_log(const std::uint8_t* data, std::size_t size);
 int fuzz_run_trace(const std::uint8_t* data, std::size_t size);
 int fuzz_runs(const std::uint8_t* data, std::size_t size);
@@ -67,6 +68,7 @@ constexpr FuzzTarget kTargets[] = {
     {"nvidia_smi", fuzz_nvidia_smi},
     {"openrlhf", fuzz_openrlhf},
     {"plan", fuzz_plan},
+    {"recipe_python", fuzz_recipe_python},
     {"run_log", fuzz_run_log},
     {"run_trace", fuzz_run_trace},
     {"runs", fuzz_runs},
