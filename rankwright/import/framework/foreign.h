@@ -63,6 +63,9 @@ void read_foreign(ForeignReading& reading, std::span<const ForeignKey> rows, Pla
 /// Reports that the estimate ignores `value` (RW0601), and why.
 void report_left_out(ForeignReading& reading, const YamlNode& value, std::string why);
 
+/// Why settings are left out that freeze parts of a model.
+inline constexpr const char* kAllTrained = "all parameters are estimated as trained";
+
 /// Returns the row that alone sets this plan key, with values typed as in a plan file; nullptr if
 /// none does.
 const ForeignKey* find_row_for(std::span<const ForeignKey> rows, std::string_view plan_key);

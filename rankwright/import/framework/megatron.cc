@@ -318,8 +318,8 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"load-teacher", "", nullptr, false, kTeacher},
     {"teacher-model", "", nullptr, false, kTeacher},
     {"export-kd-teacher-load", "", nullptr, false, kTeacher},
-    {"freeze-LM", "", nullptr, false, "all parameters are estimated as trained"},
-    {"freeze-llm", "", nullptr, false, "all parameters are estimated as trained"},
+    {"freeze-LM", "", nullptr, false, kAllTrained},
+    {"freeze-llm", "", nullptr, false, kAllTrained},
     {"freeze-vit", "", nullptr, false, kOnlyLanguage},
     {"modules-to-save", "", nullptr, false, "only the adapters are estimated as trained"},
     {"mos", "", nullptr, false, kTeacher},
@@ -750,7 +750,7 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
   read_megatron_model(reading);
   if (fork != nullptr) finish_fork(*fork, reading, plan);
   if (flags.recipe && !plan.draft.model) read_recipe_model(reading, plan.ignored_keys);
-  if (flags.recipe) fill_recipe_ranks(reading, plan);
+  if (flags.recipe) fill_usual_ranks(reading, plan);
   if (has_argument_dump(plan.text)) weaken_value_errors(plan.findings);
   report_script_values(reading, flags, kMegatronKeys, plan);
   assume_recipe(reading, flags, plan);

@@ -593,6 +593,18 @@ bool conflict(const MegatronFlags& a, const MegatronFlags& b) {
   });
 }
 
+/// Adds what the reading of the script found beside flags.
+void add_script_facts(MegatronFlags& flags, const ShellScript& script,
+                      const LocationIndex& locations) {
+  for (const std::size_t at : script.guesses) flags.guesses.push_back(locations.node(at, 1, ""));
+  for (const std::size_t at : script.cut_off) flags.cut_off.push_back(locations.node(at, 1, ""));
+  flags.cut = script.cut;
+  flags.used = script.used;
+  flags.default_values = script.defaults;
+  flags.unread = script.sources;
+  flags.written = script.written;
+}
+
 MegatronFlags read_script(std::string_view text, const ShellInput& input) {
   MegatronFlags commands, all, first;
   commands.map.kind = all.map.kind = first.map.kind = YamlNode::Kind::map;
@@ -635,12 +647,7 @@ MegatronFlags read_script(std::string_view text, const ShellInput& input) {
   add_counted_layers(flags, script);
   add_disabled_kernels(flags, script);
   add_launch(flags, script, text, locations);
-  for (const std::size_t at : script.guesses) flags.guesses.push_back(locations.node(at, 1, ""));
-  flags.cut = script.cut;
-  flags.used = script.used;
-  flags.default_values = script.defaults;
-  flags.unread = script.sources;
-  flags.written = script.written;
+  add_script_facts(flags, script, locations);
   return flags;
 }
 
@@ -793,12 +800,7 @@ MegatronFlags read_overrides(std::string_view text, const ShellInput& input) {
   if (flags.map.entries.empty()) flags = std::move(all);
   add_disabled_kernels(flags, script);
   add_launch(flags, script, text, locations);
-  for (const std::size_t at : script.guesses) flags.guesses.push_back(locations.node(at, 1, ""));
-  flags.cut = script.cut;
-  flags.used = script.used;
-  flags.default_values = script.defaults;
-  flags.unread = script.sources;
-  flags.written = script.written;
+  add_script_facts(flags, script, locations);
   return flags;
 }
 

@@ -98,6 +98,11 @@ void report_script(ForeignReading& r, const MegatronFlags& flags, const PlanFile
     if (!plan.variables.variables.contains(name)) outside.push_back(make_excerpt(name));
   if (!outside.empty())
     note(fmt::format("values of the environment: {}", fmt::join(outside, ", ")), "");
+  if (!flags.cut_off.empty())
+    report_left_out(r, flags.cut_off.front(),
+                    fmt::format("the shell ends a command at a comment between its lines: the "
+                                "flags behind it are not passed on (line{} {})",
+                                flags.cut_off.size() == 1 ? "" : "s", list_lines(flags.cut_off)));
   if (!flags.edited.empty()) {
     constexpr std::size_t kShown = 3;
     std::vector<std::string> names;

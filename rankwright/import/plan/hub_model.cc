@@ -1,7 +1,6 @@
 #include "rankwright/import/plan/hub_model.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <utility>

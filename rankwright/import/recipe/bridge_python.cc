@@ -45,22 +45,12 @@ constexpr RecipeArgument kRecipeArguments[] = {
 std::vector<std::string_view> split_arguments(std::string_view text) {
   constexpr std::size_t kMaxArguments = 100;
   std::vector<std::string_view> parts;
-  std::size_t begin = 0;
-  int depth = 0;
-  char quote = 0;
-  for (std::size_t i = 0; i < text.size() && parts.size() < kMaxArguments; ++i) {
-    const char c = text[i];
-    if (quote != 0) {
-      if (c == quote) quote = 0;
-      continue;
-    }
-    if (c == '"' || c == '\'') quote = c;
-    if (c == '(' || c == '[' || c == '{') ++depth;
-    if (c == ')' || c == ']' || c == '}') --depth;
-    if (depth > 0 || (depth == 0 && c != ',')) continue;
-    parts.push_back(trim(text.substr(begin, i - begin)));
-    begin = i + 1;
-    if (depth < 0) break;
+  for (std::size_t begin = 0; parts.size() < kMaxArguments;) {
+    const std::size_t end = find_outside(text, ",)]}", begin);
+    if (end == text.size()) break;
+    parts.push_back(trim(text.substr(begin, end - begin)));
+    if (text[end] != ',') break;
+    begin = end + 1;
   }
   return parts;
 }

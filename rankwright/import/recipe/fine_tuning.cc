@@ -76,7 +76,7 @@ void read_offload_activations(ForeignReading& r, const YamlNode& node) {
 
 /// Reads a switch that freezes a part of the model, or trains one part only.
 void read_freeze(ForeignReading& r, const YamlNode& node) {
-  if (!is_off(node)) report_left_out(r, node, "all parameters are estimated as trained");
+  if (!is_off(node)) report_left_out(r, node, kAllTrained);
 }
 
 /// Reads the switch of MoE-LLaVA that makes experts of a dense model's MLPs.
@@ -91,13 +91,13 @@ void read_lisa(ForeignReading& r, const YamlNode& node) {
 
 /// Reads a switch that trains the language model.
 void read_trained(ForeignReading& r, const YamlNode& node) {
-  if (is_off(node)) report_left_out(r, node, "all parameters are estimated as trained");
+  if (is_off(node)) report_left_out(r, node, kAllTrained);
 }
 
 /// Reads the parts of LLaVA that are trained: "mm_mlp_adapter,mm_language_model".
 void read_tunable_parts(ForeignReading& r, const YamlNode& node) {
   if (!is_off(node) && node.scalar.find("language_model") == std::string::npos)
-    report_left_out(r, node, "all parameters are estimated as trained");
+    report_left_out(r, node, kAllTrained);
 }
 
 /// Reads the name of an encoder beside the language model.
@@ -214,13 +214,13 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"freeze_trainable_modules", "job.frozen"},
     {"freeze_extra_modules", "job.frozen"},
     {"moe_enable", "", read_added_experts},
-    {"train_modules", "", nullptr, false, "all parameters are estimated as trained"},
+    {"train_modules", "", nullptr, false, kAllTrained},
     {"freeze_parameters", "", read_freeze},
     {"freeze_parameters_ratio", "", read_freeze},
-    {"trainable_parameters_regex", "", nullptr, false, "all parameters are estimated as trained"},
-    {"trainable_modules", "", nullptr, false, "all parameters are estimated as trained"},
-    {"trainable_parameters", "", nullptr, false, "all parameters are estimated as trained"},
-    {"unfrozen_parameters", "", nullptr, false, "all parameters are estimated as trained"},
+    {"trainable_parameters_regex", "", nullptr, false, kAllTrained},
+    {"trainable_modules", "", nullptr, false, kAllTrained},
+    {"trainable_parameters", "", nullptr, false, kAllTrained},
+    {"unfrozen_parameters", "", nullptr, false, kAllTrained},
     {"freeze_language_model", "", read_freeze},
     {"freeze_llm", "", read_freeze},
     {"freeze_LLM", "", read_freeze},

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "rankwright/import/plan/plan_format.h"
@@ -711,6 +712,8 @@ TEST(FineTuning, QuantizedCheckpointWithoutAdapters_IsReported) {
   };
   EXPECT_EQ(reports("a/Qwen2.5-7B-w4a16\n"), 1);
   EXPECT_EQ(reports("a/Qwen2.5-7B\n"), 0);
+  for (const std::string key : {"model_id", "pretrained_model_name_or_path"})
+    EXPECT_EQ(reports(fmt::format("a\n{}: a/Qwen2.5-7B-w4a16\n", key)), 1) << key;
   const PlanFile adapted = read(text + "a/Qwen2.5-7B-w4a16\nadapter: lora\nlora_r: 8\n");
   EXPECT_THAT(adapted.draft.base_dtype, Optional(plan::BaseDtype::nf4));
 }

@@ -275,7 +275,7 @@ constexpr ForeignKey kAutomodelKeys[] = {
     {"model.backend.te_fp8", "job.matmul", read_transformer_engine_fp8},
     {"fp8.enabled", "job.matmul", read_engine_fp8},
     {"optimizer.exp_avg_dtype", "job.moment_dtype", read_moment_dtype},
-    {"freeze_config", "", nullptr, false, "all parameters are estimated as trained"},
+    {"freeze_config", "", nullptr, false, kAllTrained},
     {"optimizer.store_param_remainders", "", nullptr, false,
      "fp32 copies of the weights are counted in full"},
     {"distributed.offload_policy", "parallelism.offload.parameters", read_offload_policy},

@@ -54,27 +54,6 @@ std::string blank_comments(std::string text) {
   return text;
 }
 
-/// Returns the offset of the first of `stops` outside of brackets and strings, else the size.
-std::size_t find_outside(std::string_view text, std::string_view stops, std::size_t from = 0) {
-  int depth = 0;
-  char quote = 0;
-  for (std::size_t i = from; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quote != 0) {
-      if (c == '\\')
-        ++i;
-      else if (c == quote || c == '\n')
-        quote = 0;
-      continue;
-    }
-    if (depth == 0 && stops.find(c) != std::string_view::npos) return i;
-    if (c == '"' || c == '\'') quote = c;
-    if (c == '(' || c == '[' || c == '{') ++depth;
-    if (c == ')' || c == ']' || c == '}') --depth;
-  }
-  return text.size();
-}
-
 bool is_dotted_name(std::string_view text) {
   return !text.empty() && !(text[0] >= '0' && text[0] <= '9') &&
          std::all_of(text.begin(), text.end(), [](char c) {

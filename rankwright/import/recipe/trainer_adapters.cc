@@ -65,8 +65,15 @@ const QuantizedNameRow* find_quantized_name(std::string_view path) {
 }
 
 /// The keys that name the model, which may be a quantized checkpoint.
-constexpr const char* kModelKeys[] = {"model_name", "model_path",         "model_id_or_path",
-                                      "model",      "model_name_or_path", "base_model"};
+constexpr const char* kModelKeys[] = {"model_name",
+                                      "model_path",
+                                      "model_id_or_path",
+                                      "model_id",
+                                      "model",
+                                      "model_name_or_path",
+                                      "base_model",
+                                      "base_model_name_or_path",
+                                      "pretrained_model_name_or_path"};
 
 /// Reports a quantized checkpoint all of whose parameters are trained.
 void report_quantized_training(ForeignReading& r) {
@@ -186,8 +193,7 @@ void finish_adapter(ForeignReading& r, PlanFile& plan) {
   if (!adapted) {
     for (const char* const key : {"lora_r", "lora_rank"})
       if (const YamlNode* const rank = find_path(r.root, key); rank != nullptr && !decided)
-        report_left_out(r, *rank,
-                        "no setting turns adapters on: all parameters are estimated as trained");
+        report_left_out(r, *rank, fmt::format("no setting turns adapters on: {}", kAllTrained));
     report_quantized_training(r);
     for (const char* const key : kQuantizedKeys)
       if (const YamlNode* const bits = find_path(r.root, key); bits != nullptr && draft.base_dtype)

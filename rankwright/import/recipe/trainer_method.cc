@@ -45,11 +45,12 @@ void read_trl_method(ForeignReading& r) {
   if (!completes && (!penalty || other)) return;
   draft.method = completes ? plan::Method::grpo : plan::Method::dpo;
   draft.ref_model = penalty && !other;
+  if (!completes || node != nullptr || other) return;
   // The default of TRL's weight was 0.04 at first, when generation had a device of its own, and is
   // 0 today.
-  const bool first_releases = find_path(r.root, "vllm_device") != nullptr;
-  if (completes && node == nullptr && !other && first_releases) draft.ref_model = true;
-  if (completes && node == nullptr && !other && !first_releases)
+  if (find_path(r.root, "vllm_device") != nullptr)
+    draft.ref_model = true;
+  else
     r.fields.report(r.root, make_assumption("no reference model: no weight of its penalty is "
                                             "stated",
                                             "set ref_model: true if the trainer has one"));

@@ -309,7 +309,7 @@ void read_trainer_script(PlanFile& plan, const FileReader& files) {
     read_node_shape(reading, "nodes", "gpus_per_node", 1, std::nullopt, &flags, &plan);
   if (!plan.draft.shape && !plan.draft.world && !flags.open_ranks && flags.visible_gpus)
     plan.draft.shape = count_visible_ranks(*flags.visible_gpus, plan.text);
-  fill_recipe_ranks(reading, plan);
+  fill_usual_ranks(reading, plan);
   report_spread_layers(reading, flags);
   const YamlNode* const words = flags.map.find("fsdp");
   if (words != nullptr && words->scalar.find("hybrid_shard") != std::string::npos &&

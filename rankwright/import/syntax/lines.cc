@@ -47,4 +47,24 @@ std::vector<std::string_view> split_at_commas(std::string_view list) {
   return parts;
 }
 
+std::size_t find_outside(std::string_view text, std::string_view stops, std::size_t from) {
+  int depth = 0;
+  char quote = 0;
+  for (std::size_t i = from; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quote != 0) {
+      if (c == '\\')
+        ++i;
+      else if (c == quote || c == '\n')
+        quote = 0;
+      continue;
+    }
+    if (depth == 0 && stops.find(c) != std::string_view::npos) return i;
+    if (c == '"' || c == '\'') quote = c;
+    if (c == '(' || c == '[' || c == '{') ++depth;
+    if (c == ')' || c == ']' || c == '}') --depth;
+  }
+  return text.size();
+}
+
 }  // namespace rankwright::importer

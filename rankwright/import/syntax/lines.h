@@ -31,4 +31,8 @@ std::vector<TextWord> split_words(std::string_view line);
 /// Splits a list at commas and removes the blanks before each part.
 std::vector<std::string_view> split_at_commas(std::string_view list);
 
+/// Returns the offset of the first of `stops` outside the brackets and strings of Python, else the
+/// size.
+std::size_t find_outside(std::string_view text, std::string_view stops, std::size_t from = 0);
+
 }  // namespace rankwright::importer

@@ -3,63 +3,13 @@
 #include <algorithm>
 #include <iterator>
 
+#include "rankwright/import/syntax/shell_parameters.h"
+
 namespace rankwright::importer::shell {
 namespace {
 
 /// Replaces control characters, one of which is the mark of unknown values.
 char mask_control(char c) { return (c >= 0 && c < ' ' && !is_blank(c)) ? '?' : c; }
-
-/// Returns whether a command prints the name of the script: `realpath "$0"`.
-bool prints_script(std::string_view command) {
-  for (const std::string_view program : {"realpath ", "readlink -f ", "readlink -e "})
-    if (command.starts_with(program)) {
-      std::string_view name = command.substr(program.size());
-      while (name.starts_with('"') && name.ends_with('"') && name.size() > 1)
-        name = name.substr(1, name.size() - 2);
-      return name == "$0" || name == "${BASH_SOURCE[0]}" || name == "$BASH_SOURCE";
-    }
-  return false;
-}
-
-/// Returns the folder that a command prints, relative to that of the script: "." for
-/// `cd "$(dirname "$0")" && pwd`, "./.." for `realpath "$(dirname "${BASH_SOURCE[0]}")/.."`. Empty
-/// if it is another command.
-std::string find_script_folder(std::string_view command) {
-  constexpr std::size_t kLongest = 200;
-  constexpr std::string_view kWords[] = {
-      "cd", "pwd", "dirname", "realpath",    "readlink",   "--",   "-f",          "-P", "-m",
-      "-s", "-e",  "&&",      "&>/dev/null", ">/dev/null", "2>&1", "2>/dev/null", "$"};
-  constexpr std::string_view kScripts[] = {"$0",
-                                           "${0}",
-                                           "${BASH_SOURCE[0]}",
-                                           "$BASH_SOURCE",
-                                           "${BASH_SOURCE}",
-                                           "${BASH_SOURCE:-$0}",
-                                           "${BASH_SOURCE[0]:-$0}"};
-  if (command.size() > kLongest || command.find("dirname") == std::string_view::npos) return {};
-  bool script = false;
-  std::string folder;
-  std::size_t dirnames = 0;
-  for (std::size_t at = 0; at < command.size();) {
-    const std::size_t end = std::min(command.find_first_of(" \t\n\"'();", at), command.size());
-    const std::string_view word = command.substr(at, end - at);
-    at = end + 1;
-    if (word.empty()) continue;
-    if (std::find(std::begin(kScripts), std::end(kScripts), word) != std::end(kScripts))
-      script = true;
-    else if (script && word.starts_with("/") && word.size() > 1)
-      folder += word;
-    else if (script && word.starts_with(".."))
-      folder += "/" + std::string(word);
-    else if (std::find(std::begin(kWords), std::end(kWords), word) == std::end(kWords))
-      return {};
-    if (word == "dirname") ++dirnames;
-  }
-  if (!script || folder.find('$') != std::string::npos) return {};
-  std::string up = ".";  // `dirname "$(dirname "$0")"` is the folder above
-  for (std::size_t i = 1; i < dirnames; ++i) up += "/..";
-  return up + folder;
-}
 
 }  // namespace
 
@@ -175,6 +125,26 @@ void Expander::skip_line() {
   while (at_ < text_.size() && peek() != '\n') skip(1);
 }
 
+bool Expander::after_joined_line() const {
+  std::string_view before = text_.substr(0, at_);
+  const auto trim_blanks = [&] {
+    while (before.ends_with(' ') || before.ends_with('\t') || before.ends_with('\r'))
+      before.remove_suffix(1);
+  };
+  trim_blanks();
+  if (!before.ends_with('\n')) return false;
+  before.remove_suffix(1);
+  trim_blanks();
+  return before.ends_with('\\');
+}
+
+void Expander::skip_lines() {
+  for (skip_blanks(); !done() && (peek() == '\n' || peek() == '#'); skip_blanks()) {
+    skip_line();
+    skip(1);
+  }
+}
+
 void Expander::expand_word(WordBuilder& out, bool split) {
   while (!done()) {
     const char c = peek();
@@ -191,14 +161,7 @@ void Expander::expand_word(WordBuilder& out, bool split) {
       continue;
     }
     if (c == '`') {
-      const std::size_t close = text_.find('`', at_ + 1);
-      if (starts("`pwd`"))
-        out.open.add('.', at());
-      else
-        put_unknown(out, "a command's output", at());
-      out.begun = true;
-      charge(close == std::string_view::npos ? 1 : close - at_);
-      at_ = close == std::string_view::npos ? at_ + 1 : close + 1;
+      expand_command(out);
       continue;
     }
     if (c == '\\' && at_ + 1 < text_.size()) skip(1);
@@ -310,6 +273,13 @@ bool Expander::expand_until(Text& out, char close, int& parentheses) {
           out.add(field.chars[i], field.at[i], field.origin[i]);
         charge(field.chars.size());
       }
+    } else if (c == '`' && close == '"') {
+      WordBuilder printed;
+      expand_command(printed);
+      printed.end();
+      for (const Text& field : printed.fields)
+        for (std::size_t i = 0; i < field.chars.size(); ++i)
+          out.add(field.chars[i], field.at[i], field.origin[i]);
     } else if (at_continuation()) {
       out.add(' ', at());
       skip_blanks();
@@ -373,57 +343,10 @@ void Expander::put_variable(WordBuilder& out, const std::string& name, bool all,
   }
 }
 
-std::optional<i64> Expander::count_items(std::string_view command) {
-  constexpr std::string_view kVariable = "CUDA_VISIBLE_DEVICES";
-  const auto has = [&](std::string_view word) {
-    return command.find(word) != std::string_view::npos;
-  };
-  const bool fields = has("NF") || (has("tr ") && has("wc -l")), commas = has("grep -o");
-  if (!has(kVariable) || (!fields && !(commas && has("wc -l")))) return std::nullopt;
-  const Value* const value = find(std::string(kVariable));
-  if (value == nullptr || value->items.empty()) return std::nullopt;
-  const ShellWord word = finish_word(value->items[0]);
-  if (!word.unknown.empty() || !word.default_of.empty() || word.text.empty()) return std::nullopt;
-  return std::count(word.text.begin(), word.text.end(), ',') + (fields ? 1 : 0);
-}
-
 void Expander::expand_dollar(WordBuilder& out, bool split) {
   const std::size_t from = at();
   if ((starts("$((") || starts("$[")) && expand_arithmetic(out)) return;
-  if (starts("$(")) {
-    std::size_t end = at_ + 2;
-    for (int depth = 1; depth > 0 && end < text_.size(); ++end)
-      depth += text_[end] == '(' ? 1 : text_[end] == ')' ? -1 : 0;
-    charge(end - at_);
-    const std::string_view command =
-        text_.substr(at_ + 2, end - at_ - std::min<std::size_t>(3, end - at_));
-    if (command.starts_with("expr ")) return expand_expr(out, end);
-    at_ = end;
-    if (const std::optional<i64> items = count_items(command)) {
-      for (const char c : std::to_string(*items)) out.open.add(c, from);
-      out.begun = true;
-      return;
-    }
-    // Files that the script sources are named relative to it; those of a sourced file are not.
-    std::string folder = base_ == 0 ? find_script_folder(command) : std::string();
-    if (command == "pwd" ||
-        (command.find("os.getcwd()") != std::string_view::npos && command.starts_with("python")))
-      folder = ".";
-    if (base_ == 0 && prints_script(command)) folder = "./script";
-    constexpr std::string_view kDirname = "dirname $";
-    if (folder.empty() && command.starts_with(kDirname)) {  // of a variable
-      const Value* const value = find(std::string(command.substr(kDirname.size())));
-      const ShellWord file = value == nullptr || value->items.empty()
-                                 ? ShellWord{.text = "", .unknown = "?"}
-                                 : finish_word(value->items[0]);
-      const std::size_t slash = file.text.rfind('/');
-      if (file.unknown.empty() && slash != std::string::npos) folder = file.text.substr(0, slash);
-    }
-    if (folder.empty()) return put_unknown(out, "a command's output", from);
-    for (const char c : folder) out.open.add(c, from);
-    out.begun = true;
-    return;
-  }
+  if (starts("$(")) return expand_command(out);
   if (starts("${") && expand_braced(out, split)) return;
   skip(1);
   std::string name;
@@ -444,6 +367,9 @@ void Expander::expand_dollar(WordBuilder& out, bool split) {
 bool Expander::expand_braced(WordBuilder& out, bool split) {
   const std::size_t before = at_, from = at();
   skip(2);
+  const bool counts = peek() == '#' && (is_name(peek(1)) || peek(1) == '@');
+  const bool indirect = peek() == '!' && is_name(peek(1));
+  if (counts || indirect) skip(1);
   std::string name;
   if (peek() == '@' || peek() == '*') name = peek();
   while (name.empty() && is_name(peek())) {
@@ -460,6 +386,12 @@ bool Expander::expand_braced(WordBuilder& out, bool split) {
     }
   if (plain && peek() == '[')
     if (const std::optional<std::string> key = take_key()) name += "[" + *key + "]";
+  if (indirect) name = name_of(name);
+  if (counts && peek() == '}') {
+    skip(1);
+    put_size(out, name, all || name == "@", from);
+    return true;
+  }
   const bool colon = peek() == ':';
   const char op = colon ? peek(1) : peek();
   const Value* const value = find(name);
@@ -470,8 +402,11 @@ bool Expander::expand_braced(WordBuilder& out, bool split) {
     put_variable(out, name, all, split, from);
     return true;
   }
-  const bool defaults = plain && (op == '-' || op == '=' || op == '+' || op == '?');
+  // A colon is also the operator of a part: ${NAME:0:1}
+  const bool defaults = plain && !counts && (op == '-' || op == '=' || op == '+' || op == '?');
   if (defaults) skip(colon ? 2 : 1);
+  const bool one = value != nullptr && value->items.size() == 1;
+  const Text operand = one && !defaults ? value->items[0] : Text{};
   Text rest;
   int parentheses = 0;
   if (!expand_until(rest, '}', parentheses)) {
@@ -482,7 +417,12 @@ bool Expander::expand_braced(WordBuilder& out, bool split) {
     std::fill(rest.origin.begin(), rest.origin.end(), name_origin(name));
     if (active_ && finish_word(rest).unknown.empty()) defaults_.emplace(name, rest.chars);
   }
-  if (!defaults)
+  const std::optional<Text> changed =
+      defaults || !one ? std::nullopt : apply_operator(operand, rest.chars);
+  charge(changed ? operand.chars.size() * rest.chars.size() : 1);
+  if (changed)
+    put(out, *changed, split, from, from);
+  else if (!defaults)
     put_unknown(out, name.empty() ? "a parameter" : name, from);
   else if (op == '+' ? !empty : (empty && op != '?'))
     put(out, rest, split, from, from);
@@ -490,6 +430,29 @@ bool Expander::expand_braced(WordBuilder& out, bool split) {
     put_variable(out, name, all, split, from);
   if (defaults && op == '=' && empty) set(name, {{rest}});
   return true;
+}
+
+/// Returns the name of the variable that `${!name}` means.
+std::string Expander::name_of(const std::string& name) {
+  constexpr std::size_t kLongest = 256;
+  const Value* const value = find(name);
+  if (value == nullptr || value->items.empty()) return name;
+  const ShellWord word = finish_word(value->items[0]);
+  const bool known = word.unknown.empty() && word.text.size() <= kLongest;
+  return known && std::all_of(word.text.begin(), word.text.end(), is_name) ? word.text : "";
+}
+
+/// Puts the number of items of an array, or of the characters of a value.
+void Expander::put_size(WordBuilder& out, const std::string& name, bool items, std::size_t from) {
+  const Value* const value = find(name);
+  const auto unknown = [](const Text& text) {
+    return text.chars.find(kUnknown) != std::string::npos;
+  };
+  if (value == nullptr || std::any_of(value->items.begin(), value->items.end(), unknown))
+    return put_unknown(out, name, from);
+  const std::size_t length = value->items.empty() ? 0 : value->items[0].chars.size();
+  for (const char c : std::to_string(items ? value->items.size() : length)) out.open.add(c, from);
+  out.begun = true;
 }
 
 std::optional<std::string> Expander::take_key() {
@@ -511,6 +474,20 @@ std::optional<std::string> Expander::take_key() {
   charge(n);
   skip(n + 1);
   return key;
+}
+
+Text Expander::make_text(const ShellWord& word) {
+  Text text;
+  const std::uint16_t from =
+      word.default_of.empty() ? std::uint16_t{0} : name_origin(word.default_of);
+  if (!word.unknown.empty()) {
+    WordBuilder unknown;
+    put_unknown(unknown, word.unknown, word.at);
+    text = unknown.open;
+  } else {
+    for (const char c : word.text) text.add(c, word.at, from);
+  }
+  return text;
 }
 
 Text Expander::calculate(const Text& text) {
@@ -551,17 +528,6 @@ std::string Expander::substitute_names(const Text& expression, std::string& unkn
     i = end;
   }
   return out;
-}
-
-/// Evaluates `$(expr 16 / $n)`, which ends before `end`.
-void Expander::expand_expr(WordBuilder& out, std::size_t end) {
-  const std::size_t from = at();
-  skip(std::string_view("$(expr ").size());
-  Text body;
-  int parentheses = 0;
-  if (expand_until(body, ')', parentheses)) return put_arithmetic(out, body, from);
-  at_ = end;
-  put_unknown(out, "a command's output", from);
 }
 
 /// Evaluates `$((8 / N))`, or `$[8 / N]`, its older form.

@@ -1,5 +1,5 @@
 // Expands the words of a shell script: quotes, variables, defaults, arithmetic. Commands and
-// branches are in shell_words.cc. Private to shell_*.cc.
+// branches are in shell_words.cc, what commands print in shell_output.cc. Private to shell_*.cc.
 #pragma once
 
 #include <cstdint>
@@ -86,6 +86,11 @@ class Expander {
   /// Moves past `[key]` and returns the key, whose variables and quotes are resolved; moves nowhere
   /// and returns nothing if there is none.
   std::optional<std::string> take_key();
+  /// Returns a word as the value of a variable.
+  Text make_text(const ShellWord& word);
+  /// Returns the words between two distances from here, expanded and joined by blanks, and moves to
+  /// their end.
+  Text take_part(std::size_t from, std::size_t to);
   /// Returns the value of `text` as an arithmetic expression.
   Text calculate(const Text& text);
 
@@ -119,6 +124,10 @@ class Expander {
   /// Skips blanks and continued lines, not line breaks.
   void skip_blanks();
   void skip_line();
+  /// Returns whether only blanks are between here and a joined line above.
+  bool after_joined_line() const;
+  /// Skips empty lines and comments.
+  void skip_lines();
   void charge(std::size_t work);
 
  private:
@@ -127,16 +136,19 @@ class Expander {
   void expand_dollar(WordBuilder& out, bool split);  // at a '$'
   bool expand_braced(WordBuilder& out, bool split);  // at "${"
   bool expand_arithmetic(WordBuilder& out);
-  void expand_expr(WordBuilder& out, std::size_t end);  // at "$(expr "
-  /// Returns the number of GPUs, or of commas, that a command counts in CUDA_VISIBLE_DEVICES:
-  /// `echo $CUDA_VISIBLE_DEVICES | awk -F, '{print NF}'`. Returns nothing for other commands.
-  std::optional<i64> count_items(std::string_view command);
+  void expand_command(WordBuilder& out);  // at "$(" or '`', in shell_output.cc
+  /// Returns what a command between two offsets of the text prints; nothing if that is not known.
+  std::optional<Text> find_output(std::size_t from, std::size_t to);
+  /// Expands the words between two offsets of the text, and joins them by blanks.
+  Text expand_part(std::size_t from, std::size_t to);
   void put_arithmetic(WordBuilder& out, const Text& body, std::size_t from);
   bool expand_until(Text& out, char close, int& parentheses);  // up to `close`
   void put(WordBuilder& out, const Text& value, bool split, std::size_t from, std::size_t to);
   void put_variable(WordBuilder& out, const std::string& name, bool all, bool split,
                     std::size_t from);
   void put_unknown(WordBuilder& out, std::string name, std::size_t at);
+  void put_size(WordBuilder& out, const std::string& name, bool items, std::size_t from);
+  std::string name_of(const std::string& name);
   std::string substitute_names(const Text& expression, std::string& unknown, std::uint16_t& from);
   bool at_continuation() const;
   std::uint32_t locate(std::uint32_t place) const;  // of a sourced word: the command that sources

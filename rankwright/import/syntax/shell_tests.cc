@@ -2,18 +2,20 @@
 #include <algorithm>
 #include <charconv>
 
+#include "rankwright/import/syntax/shell_parameters.h"
 #include "rankwright/import/syntax/shell_words.h"
 
 namespace rankwright::importer {
 namespace {
 
-/// Recursive descent over whole numbers; stops at the first fault, including overflow.
+/// Recursive descent over whole numbers; stops at the first fault, including overflow. Both sides
+/// of a choice are evaluated.
 class Arithmetic {
  public:
   explicit Arithmetic(std::string_view text) : text_(text) {}
 
   bool value(i64& out) {
-    out = sum(0);
+    out = choice(0);
     skip_blanks();
     return good_ && at_ == text_.size() && at_ > 0;
   }
@@ -35,6 +37,46 @@ class Arithmetic {
   i64 fail() {
     good_ = false;
     return 0;
+  }
+
+  i64 choice(int depth) {
+    const i64 condition = any(depth);
+    if (!good_ || !consume("?")) return condition;
+    const i64 yes = choice(depth + 1);
+    if (!consume(":")) return fail();
+    const i64 no = choice(depth + 1);
+    return condition != 0 ? yes : no;
+  }
+
+  i64 any(int depth) {
+    i64 left = all(depth);
+    while (good_ && consume("||")) {
+      const i64 right = all(depth);
+      left = left != 0 || right != 0 ? 1 : 0;
+    }
+    return left;
+  }
+
+  i64 all(int depth) {
+    i64 left = comparison(depth);
+    while (good_ && consume("&&")) {
+      const i64 right = comparison(depth);
+      left = left != 0 && right != 0 ? 1 : 0;
+    }
+    return left;
+  }
+
+  i64 comparison(int depth) {
+    constexpr std::string_view kSymbols[] = {"==", "!=", "<=", ">=", "<", ">"};
+    const i64 left = sum(depth);
+    for (std::size_t i = 0; good_ && i < std::size(kSymbols); ++i) {
+      if (!consume(kSymbols[i])) continue;
+      const i64 right = sum(depth);
+      const bool results[] = {left == right, left != right, left <= right, left >= right,
+                              left<right, left> right};
+      return results[i] ? 1 : 0;
+    }
+    return left;
   }
 
   i64 sum(int depth) {
@@ -85,8 +127,9 @@ class Arithmetic {
   i64 single(int depth) {
     if (depth > kMaxDepth) return fail();
     if (consume("-")) return -single(depth + 1);  // cannot overflow: the operand is below 2^63
+    if (consume("!")) return single(depth + 1) == 0 ? 1 : 0;
     if (consume("(")) {
-      const i64 inner = sum(depth + 1);
+      const i64 inner = choice(depth + 1);
       return consume(")") ? inner : fail();
     }
     skip_blanks();
@@ -112,10 +155,12 @@ Truth to_truth(bool known) { return known ? Truth::yes : Truth::no; }
 
 Truth compare(const std::string& left, std::string_view op, const std::string& right) {
   if (op == "=" || op == "==" || op == "!=") {
-    // A pattern, not a literal word.
-    if (right.find_first_of("*?[") != std::string::npos) return Truth::unknown;
-    return to_truth((left == right) == (op != "!="));
+    if (right.find('[') != std::string::npos) return Truth::unknown;
+    return to_truth(shell::matches_pattern(right, left) == (op != "!="));
   }
+  if (op == "<" || op == ">") return to_truth(op == "<" ? left < right : left > right);
+  if (op == "=~" && std::all_of(right.begin(), right.end(), shell::is_name))
+    return to_truth(left.find(right) != std::string::npos);
   constexpr std::string_view kNumeric[] = {"-eq", "-ne", "-gt", "-ge", "-lt", "-le"};
   const auto found = std::find(std::begin(kNumeric), std::end(kNumeric), op);
   i64 a = 0, b = 0;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "rankwright/import/syntax/shell_evaluator.h"
+#include "rankwright/import/syntax/shell_parameters.h"
 
 namespace rankwright::importer {
 namespace {
@@ -35,9 +36,11 @@ struct Branch {
   std::string decider{};  // the unset variable whose default decides a known one
   std::size_t where = 0;  // offset of its condition
   std::size_t effects = 0;
-  std::optional<ShellWord> subject{};  // of a case
-  bool loop = false;                   // a `while` or `for`
-  bool options = false;                // a loop over the script's arguments, which has none
+  std::optional<ShellWord> subject{};             // of a case
+  bool loop = false;                              // a `while` or `for`
+  std::size_t rounds = 0;                         // of a `while` that shifts known arguments
+  std::optional<Expander::Position> condition{};  // of a `while`
+  bool options = false;  // a loop over the script's arguments, which has none
 };
 
 /// A function of the script: where its body begins.
@@ -89,6 +92,8 @@ class ShellEvaluator {
   bool read_function();
   void skip_body();
   void call(const std::string& name, const std::vector<ShellWord>& arguments);
+  void set_arguments(std::vector<Text> arguments);
+  void shift(const std::vector<ShellWord>& command);
   void run_with(const std::vector<ShellWord>& arguments, const Expander::Position& there);
   std::optional<Expander::Position> open(const ShellWord& file);
   bool run_script(const std::vector<ShellWord>& command);
@@ -100,9 +105,11 @@ class ShellEvaluator {
   void read_list_item();
   void read_separator();
   bool read_keyword(std::string_view word);
+  Truth read_arithmetic();
   Truth read_command();
   void assign();
   bool at_assignment() const;
+  bool repeat_loop();
   void for_loop();
   void open_case();
   void read_patterns();
@@ -130,6 +137,8 @@ class ShellEvaluator {
   bool in_test_ = false;     // between [[ and ]]
   bool condition_ = false;   // between if and then
   bool arithmetic_ = false;  // after let
+  bool cut_off_ = false;     // the command before ended at a comment between its lines
+  bool shifted_ = false;     // an argument was taken off in this round of a loop
   Truth last_ = Truth::yes;
   std::vector<Document> documents_{};   // of the current line
   std::vector<std::string> targets_{};  // files that the current command writes
@@ -215,34 +224,54 @@ void ShellEvaluator::call(const std::string& name, const std::vector<ShellWord>&
   run_with(arguments, function.body);
 }
 
-/// Evaluates what is at another position with `arguments` as $1, $2 and $@.
+constexpr std::size_t kPositional = 40;  // $1 to $40
+
+/// Sets $1, $2, $# and $@. Those that are not given are empty.
+void ShellEvaluator::set_arguments(std::vector<Text> arguments) {
+  for (std::size_t i = 0; i < kPositional; ++i)
+    words_.set(std::to_string(i + 1), {{i < arguments.size() ? arguments[i] : Text{}}});
+  Text count;
+  for (const char c : std::to_string(arguments.size())) count.add(c, words_.at());
+  words_.set("#", {{count}});
+  words_.set("@", {std::move(arguments)});
+}
+
+/// Evaluates `shift N`, if the arguments are known.
+void ShellEvaluator::shift(const std::vector<ShellWord>& command) {
+  const Value* const all = words_.find("@");
+  i64 count = 1;
+  if (all == nullptr || (command.size() > 1 && !evaluate_arithmetic(command[1].text, count)))
+    return;
+  std::vector<Text> arguments = all->items;
+  const auto gone =
+      std::ptrdiff_t(std::min(arguments.size(), std::size_t(std::max<i64>(0, count))));
+  arguments.erase(arguments.begin(), arguments.begin() + gone);
+  words_.charge(kPositional * shell::kWordCost);
+  set_arguments(std::move(arguments));
+  shifted_ = gone > 0;
+}
+
+/// Evaluates what is at another position with `arguments` as $1, $2 and $@. Without any, those of
+/// the surrounding code stay.
 void ShellEvaluator::run_with(const std::vector<ShellWord>& arguments,
                               const Expander::Position& there) {
-  constexpr std::size_t kPositional = 40, kCost = 4096;  // of a call, in characters
+  constexpr std::size_t kCost = 4096;  // of a call, in characters
   words_.charge(kCost);
-  std::map<std::string, std::optional<Value>> outer;
-  Value all;
-  for (std::size_t i = 1; i <= kPositional; ++i) {
-    const std::string parameter = std::to_string(i);
-    const Value* const old = words_.find(parameter);
-    outer[parameter] = old == nullptr ? std::nullopt : std::optional(*old);
-    if (i > arguments.size()) {
-      if (!arguments.empty()) words_.forget(parameter);
-      continue;
-    }
-    const ShellWord& word = arguments[i - 1];
-    Text text;
-    for (const char c : word.text) text.add(c, word.at);
-    all.items.push_back(text);
-    words_.set(parameter, {{std::move(text)}});
-    if (!word.unknown.empty()) words_.forget(parameter);
+  if (arguments.empty()) return run_at(there);
+  std::vector<std::string> names{"#", "@"};
+  for (std::size_t i = 1; i <= kPositional; ++i) names.push_back(std::to_string(i));
+  std::vector<std::optional<Value>> outer;
+  for (const std::string& name : names) {
+    const Value* const old = words_.find(name);
+    outer.push_back(old == nullptr ? std::nullopt : std::optional(*old));
   }
-  words_.set("@", std::move(all));
+  std::vector<Text> values;
+  for (const ShellWord& word : arguments) values.push_back(words_.make_text(word));
+  set_arguments(std::move(values));
   run_at(there);
-  words_.forget("@");
-  for (auto& [parameter, value] : outer) {
-    words_.forget(parameter);
-    if (value) words_.set(parameter, std::move(*value));
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    words_.forget(names[i]);
+    if (outer[i]) words_.set(names[i], std::move(*outer[i]));
   }
 }
 
@@ -268,22 +297,21 @@ void ShellEvaluator::source(const ShellWord& file) {
     script_.sources.push_back(file.text);
 }
 
-/// Evaluates the script that `bash FILE ARGUMENT...` runs, if it can be read. Flags among the
-/// arguments are read where they are: the script may pass them on in ways that are not followed.
+/// Evaluates the script that `bash FILE ARGUMENT...` or `./FILE ARGUMENT...` runs, if it can be
+/// read.
 bool ShellEvaluator::run_script(const std::vector<ShellWord>& command) {
-  if (!is_one_of(command[0].text, {"bash", "sh"}) || calls_ >= kMaxCalls || words_.spent())
-    return false;
-  std::size_t file = 1;
-  while (file < command.size() && is_one_of(command[file].text, {"-x", "-e", "-ex", "-u"})) ++file;
+  if (calls_ >= kMaxCalls || words_.spent()) return false;
+  std::size_t file = 0;
+  if (is_one_of(command[0].text, {"bash", "sh"})) {
+    ++file;
+    while (file < command.size() && is_one_of(command[file].text, {"-x", "-e", "-ex", "-u"}))
+      ++file;
+  }
   if (file >= command.size() || !command[file].unknown.empty() ||
       !command[file].text.ends_with(".sh"))
     return false;
-  const std::vector<ShellWord> arguments(command.begin() + std::ptrdiff_t(file) + 1, command.end());
-  if (std::any_of(arguments.begin(), arguments.end(),
-                  [](const ShellWord& word) { return word.text.starts_with("--"); }))
-    return false;
   const std::optional<Expander::Position> there = open(command[file]);
-  if (there) run_with(arguments, *there);
+  if (there) run_with({command.begin() + std::ptrdiff_t(file) + 1, command.end()}, *there);
   return there.has_value();
 }
 
@@ -386,12 +414,10 @@ void ShellEvaluator::read_separator() {
     words_.skip(1);
     return read_documents();
   }
-  if (words_.starts("&&")) {
-    join_ = Join::both;
+  if (words_.starts("&&") || words_.starts("||")) {
+    join_ = words_.peek() == '&' ? Join::both : Join::either;
     words_.skip(2);
-  } else if (words_.starts("||")) {
-    join_ = Join::either;
-    words_.skip(2);
+    words_.skip_lines();
   } else if (words_.starts(";;") || words_.starts(";&")) {
     words_.skip(2);
     read_patterns();
@@ -463,7 +489,11 @@ bool ShellEvaluator::read_keyword(std::string_view word) {
   words_.skip(word.size());
   if (word == "while" || word == "until") {
     open_branch();
-    if (!branches_.empty()) branches_.back().loop = true;
+    if (!branches_.empty()) {
+      branches_.back().loop = true;
+      branches_.back().condition = words_.position();
+    }
+    shifted_ = false;
     condition_ = true;
   } else if (word == "do") {
     // The condition of a `while` decides; an unknown one is false. A `for` runs once.
@@ -473,7 +503,7 @@ bool ShellEvaluator::read_keyword(std::string_view word) {
     if (loop && arguments && active()) branches_.back().options = true;
     if (loop) take(last_ == Truth::no || last_ == Truth::unknown ? Truth::no : Truth::yes);
   } else if (word == "done") {
-    if (!branches_.empty() && branches_.back().loop) close_branch();
+    if (!branches_.empty() && branches_.back().loop && !repeat_loop()) close_branch();
   } else if (word == "if") {
     open_branch();
     condition_ = true;
@@ -497,6 +527,20 @@ bool ShellEvaluator::read_keyword(std::string_view word) {
     open_case();
   }
   join_ = Join::none;
+  return true;
+}
+
+/// Continues at the condition of a `while` whose body took arguments off a known list; other loops
+/// run once. Returns false if the loop ends.
+bool ShellEvaluator::repeat_loop() {
+  constexpr std::size_t kMaxRounds = 64;
+  Branch& loop = branches_.back();
+  if (!active() || !loop.condition || !std::exchange(shifted_, false) ||
+      ++loop.rounds >= kMaxRounds)
+    return false;
+  words_.go_to(*loop.condition);
+  loop.taken = false;
+  condition_ = true;
   return true;
 }
 
@@ -557,8 +601,8 @@ void ShellEvaluator::read_patterns() {
     words_.expand_word(pattern, false);
     pattern.end();
     for (const Text& one : pattern.fields) {
-      const bool same = one.chars == "*" || one.chars == branch.subject->text;
-      if (same) matched = Truth::yes;
+      words_.charge(one.chars.size() * (branch.subject->text.size() + 1));
+      if (shell::matches_pattern(one.chars, branch.subject->text)) matched = Truth::yes;
     }
   }
   words_.skip(1);
@@ -687,23 +731,47 @@ void take_first_rank(ShellWord& word) {
   word.unknown.clear();
 }
 
+/// Reads `((expression))`. One that cannot be evaluated, such as `((i++))`, is true.
+Truth ShellEvaluator::read_arithmetic() {
+  const std::string_view rest = words_.rest();
+  const std::size_t end = rest.find("))");
+  if (end == std::string_view::npos) {
+    words_.skip(2);
+    return Truth::yes;
+  }
+  words_.charge(end);
+  const Text value = words_.calculate(words_.take_part(2, end));
+  words_.skip(2);
+  const ShellWord word = words_.finish_word(value);
+  if (condition_ && !word.default_of.empty()) decider_ = word.default_of;
+  return word.unknown.empty() && word.text == "0" ? Truth::no : Truth::yes;
+}
+
 Truth ShellEvaluator::read_command() {
   words_.set_active(active());
   arithmetic_ = false;
   std::vector<ShellWord> tested, recorded;
-  bool may_assign = true, assigned = false;
+  bool may_assign = true, assigned = false, commented = false;
+  const bool cut_off = std::exchange(cut_off_, false);
   for (bool first = true; !words_.done(); first = false) {
     words_.skip_blanks();
     const char c = words_.peek();
     words_.charge(1);
     if (c == '#') {
+      commented = words_.after_joined_line();
       words_.skip_line();
       break;
+    }
+    if ((c == '<' || c == '>') && (in_test_ || (!tested.empty() && tested[0].text == "[["))) {
+      tested.push_back({.text = std::string(1, c), .at = words_.at()});
+      words_.skip(1);
+      continue;
     }
     if (c == '<' || c == '>') {
       read_redirection();
       continue;
     }
+    if (first && words_.starts("((")) return read_arithmetic();
     if (words_.done() || ends_word(c)) break;
     if (may_assign && at_assignment()) {
       assign();
@@ -733,6 +801,12 @@ Truth ShellEvaluator::read_command() {
       for (ShellWord& one : words_.split_at_blanks(field)) recorded.push_back(std::move(one));
     }
   }
+  // A comment between the lines of a command ends it: what follows is another command.
+  cut_off_ = commented && (cut_off || !tested.empty());
+  if (cut_off && !tested.empty() && tested[0].text.starts_with("-")) {
+    if (active()) script_.cut_off.push_back(tested[0].at);
+    return last_;
+  }
   redirected_ = false;
   const std::vector<std::string> targets = std::exchange(targets_, {});
   // An empty line changes nothing: `if [ a = b ];` may have its `then` on the next one. Arithmetic,
@@ -751,6 +825,8 @@ Truth ShellEvaluator::read_command() {
     const bool known = tested[0].unknown.empty();
     if (known && tested.size() > 1 && is_one_of(tested[0].text, {"source", "."}))
       source(tested[1]);
+    else if (known && tested[0].text == "shift")
+      shift(tested);
     else if (known && functions_.contains(tested[0].text))
       call(tested[0].text, {tested.begin() + 1, tested.end()});
     else if (!known || !run_script(tested))

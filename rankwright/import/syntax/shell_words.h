@@ -41,8 +41,9 @@ struct ShellScript {
   std::vector<std::size_t> guesses{};  // conditions of unknown value whose first branch was taken
   std::set<std::string> used{};        // variables of the input that the script used
   std::map<std::string, std::string> defaults{};  // of unset variables, where the script has them
-  std::vector<std::string> sources{};             // files that it sources and that cannot be read
-  std::map<std::string, std::string> written{};   // texts of the configs that it writes, by name
+  std::vector<std::size_t> cut_off{};            // flags behind a comment, which ends their command
+  std::vector<std::string> sources{};            // files that it sources and that cannot be read
+  std::map<std::string, std::string> written{};  // texts of the configs that it writes, by name
   bool cut = false;  // the script exceeds the budget and was read in part
 };
 
@@ -59,8 +60,9 @@ struct ShellInput {
 /// Evaluates the script `text`.
 ShellScript read_shell(std::string_view text, const ShellInput& input = {});
 
-/// Evaluates an expression of `$(( ))` after expansion: whole numbers with + - * / % ** and
-/// parentheses. Returns false if it is invalid or exceeds 64 bits.
+/// Evaluates an expression of `$(( ))` after expansion: whole numbers with + - * / % **,
+/// comparisons, && || !, `a ? b : c` and parentheses. Returns false if it is invalid or exceeds 64
+/// bits.
 bool evaluate_arithmetic(std::string_view expression, i64& value);
 
 /// The value of a condition.

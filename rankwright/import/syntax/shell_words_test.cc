@@ -368,5 +368,97 @@ TEST(ShellWords, GpusOfASlurmJob_AreSpreadOverItsNodes) {
             "run --n 4");
 }
 
+TEST(ShellWords, PartsOfValues) {
+  const std::string set = "P=a/b/Llama-3.1-8B.bin\nG=0,1,2\nL=(4 5 6)\nN=G\n";
+  const auto part = [&](const std::string& expression) {
+    return value_of(set + "X=" + expression + "\n", "X");
+  };
+  EXPECT_EQ(part("${P##*/}"), "Llama-3.1-8B.bin");
+  EXPECT_EQ(part("${P#*/}"), "b/Llama-3.1-8B.bin");
+  EXPECT_EQ(part("${P%.*}"), "a/b/Llama-3.1-8B");
+  EXPECT_EQ(part("${P%%.*}"), "a/b/Llama-3");
+  EXPECT_EQ(part("${P//\\//_}"), "a_b_Llama-3.1-8B.bin");
+  EXPECT_EQ(part("${P/a/c}"), "c/b/Llama-3.1-8B.bin");
+  EXPECT_EQ(part("${G:0:1}"), "0");
+  EXPECT_EQ(part("${G: -1}"), "2");
+  EXPECT_EQ(part("${P:9}"), "-3.1-8B.bin");
+  EXPECT_EQ(part("${P^^}"), "A/B/LLAMA-3.1-8B.BIN");
+  EXPECT_EQ(part("${#L[@]}"), "3");
+  EXPECT_EQ(part("${#G}"), "5");
+  EXPECT_EQ(part("${!N}"), "0,1,2");
+  EXPECT_EQ(part("${P:-x}"), "a/b/Llama-3.1-8B.bin");
+  EXPECT_EQ(part("${P##[a-z]}"), "a/b/Llama-3.1-8B.bin");  // no such pattern: nothing matches
+  EXPECT_EQ(part("$((${#L[@]} * 2))"), "6");
+  EXPECT_EQ(part("${#U[@]}"), "?U");
+  EXPECT_EQ(part("${U##*/}"), "?U");
+  EXPECT_EQ(value_of("P=$HOME/models/qwen\nX=${P##*/}\n", "X"), "qwen");
+}
+
+TEST(ShellWords, OutputOfSimpleCommands) {
+  const std::string set = "G=0,1,2,3\nM=/a/Qwen-7B\n";
+  const auto output = [&](const std::string& command) {
+    return value_of(set + "X=" + command + "\n", "X");
+  };
+  EXPECT_EQ(output("$(echo $G | tr ',' '\\n' | wc -l)"), "4");
+  EXPECT_EQ(output("$(echo \"$G\" | awk -F',' '{print NF}')"), "4");
+  EXPECT_EQ(output("$(echo $G | tr ',' ' ' | wc -w)"), "4");
+  EXPECT_EQ(output("$(echo $G | grep -o ',' | wc -l)"), "3");
+  EXPECT_EQ(output("$(echo $M | tr '[:upper:]' '[:lower:]')"), "/a/qwen-7b");
+  EXPECT_EQ(output("$(echo \"8 * 4\" | bc)"), "32");
+  EXPECT_EQ(output("`expr 64 / 8`"), "8");
+  EXPECT_EQ(output("\"a`echo b`c\""), "abc");
+  EXPECT_EQ(output("$(basename $M)"), "Qwen-7B");
+  EXPECT_EQ(output("$(dirname $M)"), "/a");
+  EXPECT_EQ(output("$(wc -l hosts)"), "?a command's output");
+  EXPECT_EQ(output("$(echo $U | tr ',' '\\n' | wc -l)"), "?a command's output");
+  EXPECT_EQ(last_command("run --a 1 `# --b 2` \\\n --c 3\n"), "run --a 1 --c 3");
+}
+
+TEST(ShellWords, ListsContinueOnTheNextLine) {
+  EXPECT_EQ(value_of("true &&\n  # why\n  X=1\n", "X"), "1");
+  EXPECT_EQ(value_of("X=0\nfalse &&\n\n  X=1\n", "X"), "0");
+}
+
+TEST(ShellWords, PatternsOfCasesAndTests) {
+  const std::string choose =
+      "case $M in\n *7b*|*8b*) X=small;;\n ??B) X=short;;\n *) X=other;;\nesac\n";
+  EXPECT_EQ(value_of("M=llama-7b-hf\n" + choose, "X"), "small");
+  EXPECT_EQ(value_of("M=70B\n" + choose, "X"), "short");
+  EXPECT_EQ(value_of("M=700B\n" + choose, "X"), "other");
+  EXPECT_EQ(value_of("M=q-70b\nX=1\nif [[ $M == *70b ]]; then\n X=2\nfi\n", "X"), "2");
+  EXPECT_EQ(value_of("M=q-70b\nX=1\nif [[ $M =~ 7b ]]; then\n X=2\nfi\n", "X"), "1");
+  EXPECT_EQ(value_of("N=16\nif (( N > 8 && N % 8 == 0 )); then\n X=2\nelse\n X=1\nfi\n", "X"), "2");
+  EXPECT_EQ(value_of("A=3\nB=5\nX=$(( A > B ? A : B ))\n", "X"), "5");
+}
+
+TEST(ShellWords, OptionsOfAScriptThatAnotherOneRuns_AreRead) {
+  const std::string inner =
+      "gpus=8\nwhile [[ $# -gt 0 ]]; do\n case \"$1\" in\n  --gpus) gpus=\"$2\"; shift 2;;\n"
+      "  --model=*) model=\"${1#*=}\"; shift;;\n  *) shift;;\n esac\ndone\n"
+      "run --gpus $gpus --model ${model:-none} --rest \"${3:-x}\"\n";
+  const ShellInput input{
+      .file = "outer.sh", .files = [&](const std::string& path) -> Result<std::string> {
+        return path.ends_with("inner.sh") ? Result<std::string>(inner)
+                                          : Result<std::string>(refuse_file(path));
+      }};
+  const auto run = [&](const char* outer) {
+    return join(read_shell(outer, input).commands.back().words);
+  };
+  EXPECT_EQ(run("bash inner.sh --gpus 4 --y 2 --model=a\n"), "run --gpus 4 --model a --rest x");
+  EXPECT_EQ(run("./inner.sh --gpus 4\n"), "run --gpus 4 --model none --rest x");
+  EXPECT_EQ(run("bash other.sh --gpus 4\n"), "bash other.sh --gpus 4");
+}
+
+// bash reads "--b 2" as the next command, and does not find it.
+TEST(ShellWords, ACommentBetweenTheLinesOfACommand_EndsIt) {
+  const ShellScript script =
+      read_shell("run --a 1 \\\n  # --x 3 \\\n  --b 2 \\\n  --c 3\nrun --d 4\n");
+  EXPECT_EQ(join(script.commands.front().words), "run --a 1");
+  EXPECT_EQ(join(script.commands.back().words), "run --d 4");
+  EXPECT_EQ(script.commands.size(), 2U);
+  EXPECT_THAT(script.cut_off, ElementsAre(26U));
+  EXPECT_THAT(read_shell("run --a 1  # --x\n--b 2\n").cut_off, IsEmpty());
+}
+
 }  // namespace shell_words_test
 }  // namespace rankwright::importer
