@@ -133,6 +133,15 @@ std::string make_excerpt(std::string_view text, std::size_t max) {
   return out;
 }
 
+std::string make_path_excerpt(std::string_view path, std::size_t max) {
+  constexpr std::string_view kCut = "...";
+  const std::string whole = make_excerpt(path, path.size());
+  if (whole.size() <= max) return whole;
+  const std::size_t slash = whole.find('/', whole.size() - (max - kCut.size()));
+  return slash == std::string::npos ? make_excerpt(path, max)
+                                    : std::string(kCut) + whole.substr(slash);
+}
+
 std::string lower(std::string_view text) {
   std::string low(text);
   for (char& c : low)

@@ -32,5 +32,7 @@ std::string lower(std::string_view text);
 /// character. Characters for which is_unsafe_to_show() holds and bytes that are not UTF-8 become
 /// '?'. Safe text that already fits is returned unchanged.
 std::string make_excerpt(std::string_view text, std::size_t max = 40);
+/// As above for the name of a file, of which the end counts: ".../profile.d/conda.sh".
+std::string make_path_excerpt(std::string_view path, std::size_t max = 60);
 
 }  // namespace rankwright

@@ -167,6 +167,13 @@ TEST(Excerpt, NeverCutsInsideACharacter) {
   EXPECT_EQ(make_excerpt("abc", 0), "");
 }
 
+TEST(Excerpt, OfAPath_KeepsItsEnd) {
+  EXPECT_EQ(make_path_excerpt("a/b.sh"), "a/b.sh");
+  EXPECT_EQ(make_path_excerpt("/home/me/profile.d/conda.sh", 20), ".../conda.sh");
+  EXPECT_EQ(make_path_excerpt("/home/me/profile.d/conda.sh", 24), ".../profile.d/conda.sh");
+  EXPECT_EQ(make_path_excerpt(std::string(30, 'x'), 20), std::string(20, 'x'));
+}
+
 TEST(Lower, ChangesOnlyAsciiLetters) {
   EXPECT_EQ(lower("SwitchName=\xC3\x84_9"), "switchname=\xC3\x84_9");
   EXPECT_EQ(lower(""), "");

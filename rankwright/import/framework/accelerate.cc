@@ -30,6 +30,11 @@ void read_dynamo_backend(ForeignReading& r, const YamlNode& node) {
   if (lower(node.scalar.substr(0, kLongestLabel)) == "inductor") r.draft.compile = true;
 }
 
+/// Reads the accumulation; "auto" leaves it to the program.
+void read_accumulation(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar != "auto") r.draft.accumulation = r.fields.whole(node, 1, plan::kMaxBatch);
+}
+
 constexpr ForeignKey kAccelerateKeys[] = {
     {"num_processes", "world_size", whole<&Draft::world, cluster::kMaxDevices>, true},
     {"num_machines", "node_shape"},
@@ -51,12 +56,10 @@ constexpr ForeignKey kAccelerateKeys[] = {
     {"fsdp_config.fsdp_reshard_after_forward", "parallelism.zero_stage"},
     {"fsdp_config.fsdp_sharding_strategy", "parallelism.zero_stage"},
     {"fsdp_config.fsdp_activation_checkpointing", "parallelism.recompute"},
-    {"gradient_accumulation_steps", "job.global_batch",
-     whole<&Draft::accumulation, plan::kMaxBatch>},
+    {"gradient_accumulation_steps", "job.global_batch", read_accumulation},
     {"fsdp_config.fsdp_offload_params", "parallelism.offload.parameters"},
     {"deepspeed_config.zero_stage", "parallelism.zero_stage"},
-    {"deepspeed_config.gradient_accumulation_steps", "job.global_batch",
-     whole<&Draft::accumulation, plan::kMaxBatch>},
+    {"deepspeed_config.gradient_accumulation_steps", "job.global_batch", read_accumulation},
     {"deepspeed_config.offload_optimizer_device", "parallelism.offload.optimizer",
      read_offload_optimizer},
     {"deepspeed_config.offload_param_device", "parallelism.offload.parameters",
@@ -334,6 +337,21 @@ void read_accelerate(PlanFile& plan, const FileReader& files) {
   plan.keys = fields.keys();
 }
 
+namespace {
+
+/// Takes a config that cannot be read as one of FSDP, by its name.
+void assume_fsdp(Draft& draft, const YamlNode& config, PlanFile& plan) {
+  constexpr const char* kHint = "put accelerate's config beside the script";
+  draft.zero = 3;
+  plan.open.push_back({"parallelism.zero_stage", "FSDP with full shards", kHint});
+  plan.findings.push_back(
+      make_assumption(fmt::format("FSDP with full shards, by its name: {} cannot be read",
+                                  make_path_excerpt(config.scalar)),
+                      kHint, location(config, plan.name)));
+}
+
+}  // namespace
+
 std::optional<Draft> read_accelerate_launch(const MegatronFlags& flags, const FileReader& files,
                                             PlanFile& plan) {
   YamlNode root;
@@ -347,7 +365,7 @@ std::optional<Draft> read_accelerate_launch(const MegatronFlags& flags, const Fi
       config = &unknown;
     }
   const Result<std::string> text =
-      config == nullptr ? refuse_file("") : read_named_file(files, plan.name, config->scalar);
+      config == nullptr ? refuse_file("") : read_named_config(files, plan.name, config->scalar);
   Diagnostics ignored;
   if (const Result<YamlNode> read = text ? read_python_yaml(*text, config->scalar, ignored)
                                          : Result<YamlNode>(fail(text.error())))
@@ -369,15 +387,17 @@ std::optional<Draft> read_accelerate_launch(const MegatronFlags& flags, const Fi
   launched.name = text ? config->scalar : plan.name;
   FieldReader fields(launched.name, launched.findings);
   ForeignReading reading{fields, launched.draft, root, files};
-  const bool by_name = unread && follow_deepspeed_config(reading, *config, launched);
-  if (unread && !by_name) {
+  const bool fsdp = unread && lower(config->scalar).find("fsdp") != std::string::npos;
+  const bool by_name = unread && !fsdp && follow_deepspeed_config(reading, *config, launched);
+  if (unread && !by_name && !fsdp) {
     constexpr const char* kHint = "put accelerate's config beside the script";
     plan.open.push_back({"parallelism.zero_stage", "no ZeRO", kHint});
     plan.findings.push_back(make_assumption(
-        fmt::format("how states are sharded: {} cannot be read", make_excerpt(config->scalar)),
+        fmt::format("how states are sharded: {} cannot be read", make_path_excerpt(config->scalar)),
         kHint, location(*config, plan.name)));
   }
   if (!by_name && stated) read_accelerate_tree(reading, launched);
+  if (fsdp) assume_fsdp(launched.draft, *config, plan);
   plan.findings.insert(plan.findings.end(), launched.findings.begin(), launched.findings.end());
   return launched.draft;
 }

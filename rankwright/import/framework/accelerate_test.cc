@@ -170,5 +170,15 @@ TEST(AccelerateImport, SectionOfAnotherType_IsNotUsed) {
             4);
 }
 
+// The program decides.
+TEST(Accelerate, AccumulationOfTheProgram_IsOpen) {
+  const PlanFile plan = read_any_plan(
+      "distributed_type: DEEPSPEED\nnum_processes: 4\nmixed_precision: bf16\n"
+      "deepspeed_config:\n  zero_stage: 2\n  gradient_accumulation_steps: auto\n",
+      "a.yaml", refuse_file);
+  EXPECT_FALSE(plan.draft.accumulation.has_value());
+  EXPECT_FALSE(has_errors(plan.findings));
+}
+
 }  // namespace accelerate_test
 }  // namespace rankwright::importer

@@ -252,7 +252,7 @@ bool follow_deepspeed_config(ForeignReading& r, const YamlNode& named, PlanFile&
   Draft& draft = r.draft;
   draft.target = rules::Target::deepspeed;
   draft.framework = find_software(rules::Target::deepspeed);
-  const Result<std::string> text = read_named_file(r.files, plan.name, named.scalar);
+  const Result<std::string> text = read_named_config(r.files, plan.name, named.scalar);
   const Result<YamlNode> root =
       text ? read_commented_json_tree(*text, named.scalar) : Result<YamlNode>(fail(text.error()));
   if (root) {
@@ -274,7 +274,7 @@ bool follow_deepspeed_config(ForeignReading& r, const YamlNode& named, PlanFile&
   plan.open.push_back(
       {"parallelism.zero_stage", stage, "put the DeepSpeed config beside the file"});
   r.fields.report(named, make_assumption(fmt::format("{}, by its name: {} cannot be read", stage,
-                                                     make_excerpt(named.scalar)),
+                                                     make_path_excerpt(named.scalar)),
                                          "put the DeepSpeed config beside the file"));
   return true;
 }

@@ -89,7 +89,9 @@ constexpr std::string_view kTrainingFlags[] = {"tensor-model-parallel-size", "nu
                                                "hidden-size", "micro-batch-size"};
 
 /// A flag that only a program with the arguments of Hugging Face's Trainer has.
-constexpr std::string_view kTrainerFlags[] = {"per-device-train-batch-size"};
+constexpr std::string_view kTrainerFlags[] = {"per-device-train-batch-size", "train-batch-size",
+                                              "gradient-accumulation-steps", "num-train-epochs",
+                                              "learning-rate"};
 
 template <std::size_t n>
 bool is_in(const std::string_view (&names)[n], std::string_view name) {
@@ -181,9 +183,12 @@ class FlagCollector {
     };
     script_ = find_script(words);
     if (script_ < words.size() && words[script_].text.ends_with(".py")) {
-      const std::string& path = words[script_].text;
-      out_.program = path.substr(path.rfind('/') + 1);
+      set_program(words[script_].text);
     }
+    // A batch beside a micro-batch is that of a step.
+    const bool parts = std::any_of(words.begin(), words.end(), [](const ShellWord& word) {
+      return word.text.starts_with("--micro_batch_size");
+    });
     const bool slurm = launches("srun");
     const bool mpi = launches("mpirun") || launches("mpiexec");
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -203,7 +208,8 @@ class FlagCollector {
         const ShellWord value = cut_value(words[i], equals + 3);
         flag(current_name(name.substr(0, equals)), {words[i], value}, 0, 1, i < script_);
       } else {
-        flag(current_name(name), words, i, i + 1, i < script_);
+        const bool whole = parts && name == "batch_size";
+        flag(whole ? "global-batch-size" : current_name(name), words, i, i + 1, i < script_);
       }
     }
   }
@@ -222,6 +228,13 @@ class FlagCollector {
       const ShellWord value = cut_value(word, word.text.find('=') + 1);
       flag(name, {word, value}, 0, 1, false);
     }
+  }
+
+  /// Sets the program of a command whose settings are in a file.
+  void set_program(const std::vector<ShellWord>& words) {
+    for (const ShellWord& word : words)
+      if (out_.program.empty() && word.unknown.empty() && word.text.ends_with(".py"))
+        set_program(word.text);
   }
 
   /// Returns "a.b" for "+a.b=value"; empty if the word is not an override.
@@ -261,6 +274,11 @@ class FlagCollector {
       return word.text.ends_with(".py");
     });
     return script == words.end() ? 0 : std::size_t(script - words.begin());
+  }
+
+  void set_program(const std::string& path) {
+    out_.program_file = path;
+    out_.program = path.substr(path.rfind('/') + 1);
   }
 
   /// Strips the quotes that a nested string leaves.
@@ -402,15 +420,17 @@ bool is_set_for_other_command(const ShellScript& script, const ShellWord& value,
 
 /// Returns the number of GPUs that a script makes visible to the training ("0,1,2"); nothing if it
 /// is not stated.
-std::optional<i64> count_visible_gpus(const ShellScript& script, std::string_view text) {
+std::optional<MegatronFlags::VisibleGpus> count_visible_gpus(const ShellScript& script,
+                                                             std::string_view text) {
   const auto found = script.variables.find("CUDA_VISIBLE_DEVICES");
   if (found == script.variables.end()) return std::nullopt;
   const ShellWord& list = found->second;
   if (is_set_for_other_command(script, list, text)) return std::nullopt;
-  const bool plain = !list.text.empty() && list.unknown.empty() && list.default_of.empty() &&
+  const bool plain = !list.text.empty() && list.unknown.empty() &&
                      list.text.find_first_not_of("0123456789,") == std::string::npos;
   if (!plain || list.text.front() == ',' || list.text.back() == ',') return std::nullopt;
-  return 1 + i64(std::count(list.text.begin(), list.text.end(), ','));
+  return MegatronFlags::VisibleGpus{1 + i64(std::count(list.text.begin(), list.text.end(), ',')),
+                                    list.default_of};
 }
 
 void add_launch(MegatronFlags& flags, const ShellScript& script, std::string_view text,
@@ -424,9 +444,11 @@ void add_launch(MegatronFlags& flags, const ShellScript& script, std::string_vie
                         {"GPUS_PER_NODE", "NPROC_PER_NODE", "NUM_GPUS_PER_NODE", "N_GPUS_PER_NODE",
                          "GPUS_PER_HOST", "SLURM_GPUS_ON_NODE", "SLURM_NTASKS_PER_NODE",
                          "gpus_per_node", "num_gpus_pernode", "num_gpus_per_node"});
-  const std::optional<LaunchValue> world =
+  std::optional<LaunchValue> world =
       find_launch_value(flags, script, locations, {"ntasks"},
                         {"WORLD_SIZE", "SLURM_NTASKS", "NUM_GPUS", "num_gpus", "world_size"});
+  if (gpus && world && world->number() < gpus->number())  // some platforms count nodes by it
+    nodes = std::exchange(world, std::nullopt);
   if (!nodes && !gpus && !world) flags.visible_gpus = count_visible_gpus(script, text);
   // torchrun's default is one node.
   const bool stated = std::any_of(flags.unknown.begin(), flags.unknown.end(), [](const auto& one) {
@@ -458,26 +480,43 @@ void add_launch(MegatronFlags& flags, const ShellScript& script, std::string_vie
 }
 
 /// Returns the YAML file with all settings of a training command: `llamafactory-cli train X.yaml`,
-/// `axolotl train X.yaml`, or the only positional argument of a program that a launcher starts, as
-/// Hugging Face's parsers take it. Returns nullptr for other commands.
+/// `axolotl train X.yaml`, the value of `--config`, or the only positional argument of a program
+/// that a launcher starts, as Hugging Face's parsers take it. Returns nullptr for other commands.
 const ShellWord* find_config(const std::vector<ShellWord>& words) {
-  constexpr std::string_view kTools[] = {"llamafactory-cli", "axolotl", "axolotl.cli.train"};
+  constexpr std::string_view kTools[] = {"llamafactory-cli", "axolotl", "axolotl.cli.train",
+                                         "swift", "trl"};
+  constexpr std::string_view kActions[] = {"train", "sft", "pt",   "rlhf",   "dpo",
+                                           "grpo",  "kto", "orpo", "reward", "rloo"};
   constexpr std::string_view kLaunchers[] = {"accelerate", "torchrun", "deepspeed",
                                              "torch.distributed.run", "torch.distributed.launch"};
-  const bool launched = std::any_of(words.begin(), words.end(), [&](const ShellWord& word) {
-    return is_in(kLaunchers, word.text.substr(word.text.rfind('/') + 1));
-  });
+  const auto runs = [&](const auto& programs) {
+    return std::any_of(words.begin(), words.end(), [&](const ShellWord& word) {
+      return is_in(programs, word.text.substr(word.text.rfind('/') + 1));
+    });
+  };
+  const auto is_config = [](const ShellWord& word) {
+    return word.unknown.empty() && is_yaml_file(word.text);
+  };
+  const bool launched = runs(kLaunchers), tool = runs(kTools);
+  for (std::size_t i = 1; (launched || tool) && i < words.size(); ++i)
+    if (words[i - 1].text == "--config" && is_config(words[i])) return &words[i];
   for (std::size_t i = 1; launched && i < words.size(); ++i)
-    if (words[i - 1].text.ends_with(".py") && words[i].unknown.empty() &&
-        is_yaml_file(words[i].text))
-      return &words[i];
-  bool tool = false, trains = false;
+    if (words[i - 1].text.ends_with(".py") && is_config(words[i])) return &words[i];
+  bool acts = false;
   for (const ShellWord& word : words) {
-    tool = tool || is_in(kTools, word.text);
-    trains = trains || word.text == "train" || word.text.ends_with(".train");
-    if (tool && trains && word.unknown.empty() && is_yaml_file(word.text)) return &word;
+    acts = acts || is_in(kActions, word.text) || word.text.ends_with(".train");
+    if (tool && acts && is_config(word)) return &word;
   }
   return nullptr;
+}
+
+/// Returns the words of a command that are no flags: its programs, and values.
+std::string list_programs(const std::vector<ShellWord>& words) {
+  constexpr std::size_t kMaxWords = 64;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kMaxWords, words.size()); ++i)
+    if (!words[i].text.starts_with("-")) text += " " + words[i].text;
+  return text + " ";
 }
 
 /// Returns whether a command converts a checkpoint or generates text, by the module that it runs.
@@ -585,8 +624,9 @@ bool has_run_flags(const MegatronFlags& flags) {
                      [&](std::string_view name) { return flags.map.find(name) != nullptr; });
 }
 
-/// Returns whether two commands give one flag different values.
+/// Returns whether two commands give one flag different values, or have different configs.
 bool conflict(const MegatronFlags& a, const MegatronFlags& b) {
+  if (a.config.scalar != b.config.scalar) return true;
   return std::any_of(a.map.entries.begin(), a.map.entries.end(), [&](const YamlEntry& entry) {
     const YamlNode* const other = b.map.find(entry.key.scalar);
     return other != nullptr && other->scalar != entry.value.scalar;
@@ -618,14 +658,20 @@ MegatronFlags read_script(std::string_view text, const ShellInput& input) {
     everything.add(command.words);
     if (command.assigned) continue;
     const ShellWord* const config = prints(command) ? nullptr : find_config(command.words);
-    if (config != nullptr && commands.config.scalar.empty())
-      commands.config = all.config =
-          LocationIndex(text).node(config->at, config->width, config->text);
     if (!prints(command) && (has_run_words(command.words) || config != nullptr)) {
       MegatronFlags one;
       one.map.kind = YamlNode::Kind::map;
-      FlagCollector(text, one).add(command.words);
-      if (first.map.entries.empty()) first = one;
+      FlagCollector collector(text, one);
+      collector.add(command.words);
+      if (config != nullptr) {
+        one.config = LocationIndex(text).node(config->at, config->width, config->text);
+        collector.set_program(command.words);
+      }
+      one.command = list_programs(command.words);
+      if (runs.empty()) {
+        first = one;
+        commands.config = all.config = one.config;
+      }
       // A second run with other settings is another plan.
       if (conflict(first, one)) {
         ++commands.other_commands;
@@ -638,6 +684,11 @@ MegatronFlags read_script(std::string_view text, const ShellInput& input) {
   }
   // The flags of a command that trains count more than those of others.
   for (const ShellCommand* const command : runs) launched_ones.add(command->words);
+  for (MegatronFlags* const chosen : {&commands, &all}) {
+    chosen->command = first.command;
+    if (chosen->program.empty()) chosen->program = first.program;
+    if (chosen->program_file.empty()) chosen->program_file = first.program_file;
+  }
   // Lists of flags that are not passed to a command count only if no command has training flags.
   const bool run = has_run_flags(commands) || !commands.config.scalar.empty();
   MegatronFlags flags = run ? std::move(commands) : std::move(all);

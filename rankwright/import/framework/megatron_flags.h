@@ -38,6 +38,12 @@ struct MegatronFlags {
     std::string variable{};  // the first one
   };
 
+  /// The GPUs that CUDA_VISIBLE_DEVICES lists, and the variable whose default the list is.
+  struct VisibleGpus {
+    i64 count;
+    std::string default_of{};
+  };
+
   /// Flags without "--", with dashes. The value of a switch is "true", that of a list its words
   /// separated by blanks. `nodes`, `gpus-per-node` and `world-size` come from the launcher.
   YamlNode map{};
@@ -45,8 +51,8 @@ struct MegatronFlags {
   std::vector<Default> defaults{};
   std::vector<std::string> off{};  // switches that are stated to be off
   std::optional<OpenRanks> open_ranks{};
-  std::optional<i64> visible_gpus{};  // that CUDA_VISIBLE_DEVICES lists, if nothing states ranks
-  std::set<std::string> used{};       // variables of the input that the script used
+  std::optional<VisibleGpus> visible_gpus{};  // if nothing states ranks
+  std::set<std::string> used{};               // variables of the input that the script used
   std::map<std::string, std::string> default_values{};  // of unset variables of the script
   std::vector<std::string> unread{};                    // sourced files that cannot be read
   std::vector<YamlNode> cut_off{};         // first flags behind a comment, which ends their command
@@ -55,6 +61,8 @@ struct MegatronFlags {
   std::vector<std::string> of_launcher{};  // flags of other programs than the training script
   std::vector<YamlNode> guesses{};  // conditions of unknown value whose first branch was taken
   std::string program{};            // of the training command: "pretrain_gpt.py"
+  std::string program_file{};       // with its folder
+  std::string command{};            // the words of the training command that are no flags
   bool cut = false;                 // the script exceeds the limits and was read in part
   YamlNode config{};                // the YAML file that the training command names, if any
   YamlNode hydra_config{};          // the one that Hydra's options name; empty once it is read

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <numeric>
 
 #include "rankwright/base/format.h"
@@ -451,7 +452,9 @@ ShellInput with_usual_folders(ShellInput input) {
 void forget_usual_folders(MegatronFlags& flags) {
   // A model in a folder that only the running script knows has a name all the same.
   std::erase_if(flags.unknown, [&](const MegatronFlags::Unknown& one) {
-    if (one.tail.find('/') == std::string::npos || !find_hub_model(one.tail)) return false;
+    const bool begins = !one.tail.empty() && std::isalnum(static_cast<unsigned char>(one.tail[0]));
+    const bool name = begins || one.tail.find('/') != std::string::npos;
+    if (!name || !find_hub_model(one.tail)) return false;
     YamlEntry entry{one.place, one.place};
     entry.key.scalar = one.flag;
     entry.value.kind = YamlNode::Kind::scalar;

@@ -116,9 +116,10 @@ void report_script(ForeignReading& r, const MegatronFlags& flags, const PlanFile
                     flags.edited.size() > kShown ? ", ..." : ""));
   }
   for (const std::string& file : flags.unread)
-    note(fmt::format("the settings in {}, which the script sources: the file cannot be read",
-                     make_excerpt(file)),
-         "put the file beside the script");
+    if (!is_environment_script(file))
+      note(fmt::format("the settings in {}, which the script sources: the file cannot be read",
+                       make_path_excerpt(file)),
+           "put the file beside the script");
   for (const auto& [name, value] : plan.variables.variables)
     if (!flags.used.contains(name))
       r.fields.report(flags.map,

@@ -21,8 +21,6 @@ bool is_shell_script(std::string_view name, std::string_view text) {
 /// Returns the first file that a shell script runs with one of `commands`, but none that only sets
 /// up an environment; empty if there is none.
 std::string find_named_script(std::string_view text, std::span<const std::string_view> commands) {
-  constexpr std::string_view kEnvironments[] = {".env", "activate", ".bashrc", ".profile",
-                                                "conda.sh"};
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
@@ -34,9 +32,7 @@ std::string find_named_script(std::string_view text, std::span<const std::string
       file = file.substr(0, file.find_first_of(" \t;&|"));
       std::erase_if(file, [](char c) { return c == '"' || c == '\''; });
       if (file.empty() || file.front() == '-') continue;
-      if (std::none_of(std::begin(kEnvironments), std::end(kEnvironments),
-                       [&](std::string_view name) { return file.ends_with(name); }))
-        return file;
+      if (!is_environment_script(file)) return file;
     }
   }
   return {};

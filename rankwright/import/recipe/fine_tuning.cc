@@ -59,6 +59,11 @@ void read_trainer_optimizer(ForeignReading& r, const YamlNode& node) {
       fmt::format("optimizer {}: estimated with Adam's states", make_excerpt(node.scalar)));
 }
 
+/// Reads a switch of a program for Adam with states of 8 bits.
+void read_8bit_switch(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node)) r.draft.optimizer = plan::Optimizer::adam_8bit;
+}
+
 /// LLaMA-Factory's switch for Muon, whatever `optim` says.
 void read_muon_switch(ForeignReading& r, const YamlNode& node) {
   if (!is_off(node)) r.draft.optimizer = plan::Optimizer::muon;
@@ -74,9 +79,10 @@ void read_offload_activations(ForeignReading& r, const YamlNode& node) {
   if (!is_off(node)) r.draft.offload_activations = true;
 }
 
-/// Reads a switch that freezes a part of the model, or trains one part only.
+/// Reads a switch that freezes a part of the model, or trains one part only. With adapters, only
+/// these are estimated as trained.
 void read_freeze(ForeignReading& r, const YamlNode& node) {
-  if (!is_off(node)) report_left_out(r, node, kAllTrained);
+  if (!is_off(node) && !turns_adapters_on(r)) report_left_out(r, node, kAllTrained);
 }
 
 /// Reads the switch of MoE-LLaVA that makes experts of a dense model's MLPs.
@@ -91,7 +97,7 @@ void read_lisa(ForeignReading& r, const YamlNode& node) {
 
 /// Reads a switch that trains the language model.
 void read_trained(ForeignReading& r, const YamlNode& node) {
-  if (is_off(node)) report_left_out(r, node, kAllTrained);
+  if (is_off(node) && !turns_adapters_on(r)) report_left_out(r, node, kAllTrained);
 }
 
 /// Reads the parts of LLaVA that are trained: "mm_mlp_adapter,mm_language_model".
@@ -201,6 +207,8 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"peft_target_modules", "job.lora_modules", read_lora_targets},
     {"lora_target_linear", "job.lora_modules", read_lora_linear},
     {"lora", "job.lora_rank", read_adapter},
+    {"do_lora", "job.lora_rank", read_adapter},
+    {"with_lora", "job.lora_rank", read_adapter},
     {"qlora", "job.lora_rank", read_qlora},
     {"q_lora", "job.lora_rank", read_qlora},
     {"use_qlora", "job.lora_rank", read_qlora},
@@ -231,10 +239,19 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"freeze_vit", "", read_encoder_switch},
     {"freeze_aligner", "", read_encoder_switch},
     {"tune_mm_vision", "", read_encoder_switch},
+    {"tune_vision", "", read_encoder_switch},
+    {"tune_vision_tower", "", read_encoder_switch},
+    {"unfreeze_vision", "", read_encoder_switch},
+    {"train_vision_encoder", "", read_encoder_switch},
+    {"freeze_vision", "", read_encoder_switch},
+    {"freeze_visual_encoder", "", read_encoder_switch},
+    {"freeze_audio_encoder", "", read_encoder_switch},
     {"unfreeze_mm_vision_tower", "", read_encoder_switch},
     {"tune_mm_mlp_adapter", "", read_freeze},
     {"only_tune_projector", "", read_freeze},
     {"tune_mm_llm", "", read_trained},
+    {"tune_llm", "", read_trained},
+    {"train_llm", "", read_trained},
     {"tune_language_model", "", read_trained},
     {"mm_tunable_parts", "", read_tunable_parts},
     {"vision_tower", "", read_encoder},
@@ -256,7 +273,10 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"ref_model_name_or_path", "job.ref_model"},
     {"ref_model_path", "job.ref_model"},
     {"ref_model", "job.ref_model"},
-    {"stage", "job.method", read_trainer_method},
+    {"stage", "job.method", read_stage},
+    {"dpo", "job.method", read_pairs_switch},
+    {"use_dpo", "job.method", read_pairs_switch},
+    {"loss_type", "job.method"},
     {"rl", "job.method", read_trainer_method},
     {"rlhf_type", "job.method", read_trainer_method},
     {"pref_loss", "job.ref_model"},
@@ -269,13 +289,19 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"model", "model", read_trainer_model},
     {"model_name_or_path", "model", read_trainer_model},
     {"base_model", "model", read_trainer_model},
+    {"base_model_dir", "model", read_trainer_model},
+    {"base_model_path", "model", read_trainer_model},
+    {"pretrained_model_path", "model", read_trainer_model},
+    {"llm_name_or_path", "model", read_trainer_model},
     {"model_type", "model", read_named_model},
     {"per_device_train_batch_size", "parallelism.micro_batch",
      whole<&Draft::micro_batch, kMaxMicroBatch>, true},
     {"micro_batch_size", "parallelism.micro_batch", whole<&Draft::micro_batch, kMaxMicroBatch>},
+    {"train_batch_size", "parallelism.micro_batch", whole<&Draft::micro_batch, kMaxMicroBatch>},
     {"gradient_accumulation_steps", "job.global_batch",
      whole<&Draft::accumulation, plan::kMaxBatch>},
     {"grad_accum_steps", "job.global_batch", whole<&Draft::accumulation, plan::kMaxBatch>},
+    {"accumulation_steps", "job.global_batch", whole<&Draft::accumulation, plan::kMaxBatch>},
     {"global_batch_size", "job.global_batch"},
     {"max_len", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
     {"cutoff_len", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
@@ -284,6 +310,8 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"max_length", "job.sequence", read_length},
     {"model_max_length", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
     {"max_seq_len", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
+    {"seq_length", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
+    {"seq_len", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
     {"block_size", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
     {"bf16", "job.param_dtype"},
     {"fp16", "job.param_dtype"},
@@ -298,7 +326,11 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"optim", "job.optimizer", read_trainer_optimizer},
     {"optimizer", "job.optimizer", read_trainer_optimizer},
     {"use_muon", "job.optimizer", read_muon_switch},
+    {"use_8bit_optimizer", "job.optimizer", read_8bit_switch},
+    {"use_8bit_adam", "job.optimizer", read_8bit_switch},
+    {"use_adam_8bit", "job.optimizer", read_8bit_switch},
     {"deepspeed", "parallelism.zero_stage"},
+    {"deepspeed_config", "parallelism.zero_stage"},
     {"fsdp", "parallelism.zero_stage"},
     {"fsdp_config", "parallelism.zero_stage"},
     {"fsdp_version", "parallelism.zero_stage"},
@@ -360,9 +392,9 @@ void follow_deepspeed(ForeignReading& r, const YamlNode& named, PlanFile& plan) 
   r.draft.zero = 0;
   constexpr const char* kHint = "put the DeepSpeed config beside the file";
   plan.open.push_back({"parallelism.zero_stage", "no ZeRO", kHint});
-  r.fields.report(
-      named, make_assumption(fmt::format("no ZeRO: {} cannot be read", make_excerpt(named.scalar)),
-                             kHint));
+  r.fields.report(named, make_assumption(fmt::format("no ZeRO: {} cannot be read",
+                                                     make_path_excerpt(named.scalar)),
+                                         kHint));
 }
 
 /// Reads FSDP's settings, with or without its prefix.
@@ -457,8 +489,31 @@ bool loads_16bit_weights(const ForeignReading& r) {
   return false;
 }
 
-/// Lifts the settings of sections to the top, where the table has them. MindSpeed-LLM's recipes for
-/// FSDP have sections, and degrees under names of their own.
+/// Without DeepSpeed and FSDP, which keep fp32 copies, gradients and optimizer states have the
+/// format of the loaded weights.
+void finish_16bit_weights(ForeignReading& r) {
+  Draft& d = r.draft;
+  if (d.zero != 0 || d.lora_rank || d.param_dtype != plan::Dtype::bf16) return;
+  if (!loads_16bit_weights(r)) return;
+  d.grad_dtype = d.master_dtype = d.param_dtype;
+  if (!d.moment_dtype) d.moment_dtype = d.param_dtype;
+}
+
+}  // namespace
+
+bool claims_fine_tuning(std::string_view file, std::string_view text) {
+  if (claims_trainer_script(file, text)) return true;
+  if (claims_accelerate(file, text)) return false;
+  const auto has = [&](std::string_view key) { return text.find(key) != std::string_view::npos; };
+  return (is_yaml_file(file) || file == "-") &&
+         ((has("finetuning_type:") && has("model_name_or_path:")) ||
+          (has("base_model:") && (has("sequence_len:") || has("datasets:"))) ||
+          (has("model:") && (has("train_type:") || has("tuner_type:") || has("rlhf_type:")) &&
+           (has("per_device_train_batch_size:") || has("dataset:"))) ||
+          (has("model_name_or_path:") && has("per_device_train_batch_size:")));
+}
+
+// MindSpeed-LLM's recipes for FSDP have sections, and degrees under names of their own.
 void lift_sections(YamlNode& root) {
   constexpr const char* kLifted[] = {"model", "data", "training", "parallel"};
   constexpr std::pair<std::string_view, std::string_view> kRenamed[] = {
@@ -481,30 +536,6 @@ void lift_sections(YamlNode& root) {
   }
 }
 
-/// Without DeepSpeed and FSDP, which keep fp32 copies, gradients and optimizer states have the
-/// format of the loaded weights.
-void finish_16bit_weights(ForeignReading& r) {
-  Draft& d = r.draft;
-  if (d.zero != 0 || d.lora_rank || d.param_dtype != plan::Dtype::bf16) return;
-  if (!loads_16bit_weights(r)) return;
-  d.grad_dtype = d.master_dtype = d.param_dtype;
-  if (!d.moment_dtype) d.moment_dtype = d.param_dtype;
-}
-
-}  // namespace
-
-bool claims_fine_tuning(std::string_view file, std::string_view text) {
-  if (claims_trainer_script(file, text)) return true;
-  if (claims_accelerate(file, text)) return false;
-  const auto has = [&](std::string_view key) { return text.find(key) != std::string_view::npos; };
-  return (is_yaml_file(file) || file == "-") &&
-         ((has("finetuning_type:") && has("model_name_or_path:")) ||
-          (has("base_model:") && (has("sequence_len:") || has("datasets:"))) ||
-          (has("model:") && (has("train_type:") || has("tuner_type:")) &&
-           has("per_device_train_batch_size:")) ||
-          (has("model_name_or_path:") && has("per_device_train_batch_size:")));
-}
-
 std::span<const ForeignKey> fine_tuning_keys() { return kFineTuningKeys; }
 
 void read_fine_tuning_tree(ForeignReading& reading, PlanFile& plan,
@@ -524,7 +555,10 @@ void read_fine_tuning_tree(ForeignReading& reading, PlanFile& plan,
   draft.zero = 0;
   draft.sequence_parallel = false;
   draft.order = mesh::kDefaultOrder;
-  const YamlNode* const deepspeed = find_path(root, "deepspeed");
+  const YamlNode* deepspeed = find_path(root, "deepspeed");
+  const YamlNode* const named = find_path(root, "deepspeed_config");
+  // DeepSpeed's own arguments are a switch and a file.
+  if (named != nullptr && (deepspeed == nullptr || deepspeed->scalar == "true")) deepspeed = named;
   if (deepspeed != nullptr && deepspeed->kind == YamlNode::Kind::scalar && !is_off(*deepspeed))
     follow_deepspeed(reading, *deepspeed, plan);
   else if (is_on_at(root, "fsdp") || is_on_at(root, "fsdp_config") ||
@@ -542,7 +576,8 @@ void read_fine_tuning_tree(ForeignReading& reading, PlanFile& plan,
   finish_16bit_weights(reading);
   finish_freeze(reading);
   read_whole_batch(reading);
-  finish_method(reading);
+  finish_method(reading, plan);
+  report_unread_settings(reading, kFineTuningKeys);
   if (draft.cp > 1 && !draft.cp_comm) draft.cp_comm = plan::CpComm::p2p;  // ring attention
   for (const char* const key : {"sequence_parallel_size", "seq_parallel_size"})
     if (find_path(root, key) != nullptr)  // tools with these keys split sequences themselves
@@ -582,6 +617,12 @@ void read_fine_tuning(PlanFile& plan, const FileReader& files) {
   Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
   if (!root) return plan.findings.push_back(root.error());
   lift_sections(*root);
+  if (find_path(*root, "model_name_or_path") != nullptr && !root->find("finetuning_type")) {
+    MegatronFlags flags;
+    flags.map = std::move(*root);
+    add_named_settings(flags, list_name_parts(plan.name), plan);
+    *root = std::move(flags.map);
+  }
   follow_fsdp_config(*root, plan.name, files, plan.findings);
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, *root, files};

@@ -50,11 +50,11 @@ TEST(FineTuning, MissingDeepSpeedConfig_IsTakenByItsName) {
   EXPECT_THAT(plan.draft.zero, Optional(3));
 }
 
-TEST(FineTuning, OtherAdapters_AreRefusedInOneLine) {
+// LLaMA-Factory trains them: no error.
+TEST(FineTuning, OtherAdapters_AreEstimatedAsLora) {
   const PlanFile oft = read(kFactory + "finetuning_type: oft\n");
-  ASSERT_FALSE(oft.findings.empty());
-  EXPECT_EQ(oft.findings[0].code, "RW0907");
-  EXPECT_EQ(oft.findings[0].severity, Severity::error);
+  EXPECT_THAT(oft.findings, left_out("oft: estimated with the adapters of LoRA"));
+  EXPECT_THAT(oft.draft.lora_rank, Optional(8));
 }
 
 // LLaMA-Factory adapts all linear layers by default, with rank 8.

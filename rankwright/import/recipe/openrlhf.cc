@@ -256,7 +256,7 @@ void read_openrlhf(PlanFile& plan, const FileReader& files) {
   else
     read_node_shape(reading, "nodes", "gpus-per-node", 1, std::nullopt, &flags, &plan);
   if (!ray && !dotted && !plan.draft.shape && !plan.draft.world && flags.visible_gpus)
-    plan.draft.shape = NodeShape{.nodes = 1, .gpus = *flags.visible_gpus};  // of `deepspeed`
+    plan.draft.shape = NodeShape{.nodes = 1, .gpus = flags.visible_gpus->count};  // of `deepspeed`
   fill_openrlhf(reading, plan);
   report_script_values(reading, flags, kOpenrlhfKeys, plan);
   plan.keys = fields.keys();

@@ -40,6 +40,11 @@ constexpr std::string_view kFreeze = "freeze";
 constexpr const char* kBesideAdapterKeys[] = {"additional_target", "lora_modules_to_save",
                                               "modules_to_save", "resize_vocab"};
 
+/// Adapters that PEFT, LLaMA-Factory or ms-swift have beside LoRA.
+constexpr std::string_view kOtherAdapters[] = {
+    "oft",  "boft", "adalora", "longlora", "llamapro", "adapter", "vera",   "fourierft",
+    "reft", "bone", "ia3",     "lokr",     "loha",     "prompt",  "prefix", "ptuning"};
+
 /// The formats of frozen weights that names of checkpoints state.
 struct QuantizedNameRow {
   std::string_view word;
@@ -112,9 +117,9 @@ bool implies_adapters(const ForeignReading& r, bool decided) {
 }
 
 /// Reports the rank and the modules that only the code of a program states.
-void report_own_adapters(ForeignReading& r, PlanFile& plan) {
+void report_own_adapters(ForeignReading& r, bool stated_modules, PlanFile& plan) {
   constexpr const char* kRanks[] = {"lora_rank", "lora_r", "peft_lora_r"};
-  if (!has_any_on(r, kOwnSwitches) || has_any(r, kRanks)) return;
+  if (has_any(r, kRanks) && stated_modules) return;
   const std::string assumed =
       fmt::format("adapters of rank {} on {}", *r.draft.lora_rank,
                   *r.draft.lora_modules == plan::LoraModules{} ? "all linear layers"
@@ -125,6 +130,22 @@ void report_own_adapters(ForeignReading& r, PlanFile& plan) {
 }
 
 }  // namespace
+
+bool is_model_key(std::string_view key) {
+  return std::find(std::begin(kModelKeys), std::end(kModelKeys), key) != std::end(kModelKeys);
+}
+
+bool is_swift(const ForeignReading& r) {
+  constexpr const char* kKeys[] = {"train_type", "tuner_type", "sft_type", "rlhf_type"};
+  return has_any(r, kKeys);
+}
+
+bool turns_adapters_on(const ForeignReading& r) {
+  return std::any_of(std::begin(kAdapterKeys), std::end(kAdapterKeys), [&](const char* key) {
+    const std::string_view word = read_word(r, key);
+    return is_on_at(r.root, key) && word != "full" && word != kFreeze;
+  });
+}
 
 std::string_view read_word(const ForeignReading& r, std::string_view path) {
   const YamlNode* const node = find_path(r.root, path);
@@ -146,12 +167,14 @@ void read_adapter(ForeignReading& r, const YamlNode& node) {
     if (!r.draft.lora_rank) r.draft.lora_rank = trl ? kTrlRank : kDefaultRank;
     return;
   }
-  r.fields.report(
-      node, {.code = "RW0907",
-             .message = "unknown value",
-             .detail = fmt::format("{}: full fine-tuning, freeze, LoRA and QLoRA are estimated",
-                                   make_excerpt(node.scalar)),
-             .hint = "rankwright plan --model NAME --lora 16"});
+  if (std::find(std::begin(kOtherAdapters), std::end(kOtherAdapters), word) !=
+      std::end(kOtherAdapters)) {
+    if (!r.draft.lora_rank) r.draft.lora_rank = kDefaultRank;
+    return report_left_out(
+        r, node, fmt::format("{}: estimated with the adapters of LoRA", make_excerpt(node.scalar)));
+  }
+  if (find_path(r.root, "finetuning_type") == &node || find_path(r.root, "adapter") == &node)
+    report_left_out(r, node, kAllTrained);
 }
 
 void read_llava_adapter(ForeignReading& r, const YamlNode& node) {
@@ -179,12 +202,7 @@ void finish_adapter(ForeignReading& r, PlanFile& plan) {
   Draft& draft = r.draft;
   const bool decided = has_any(r, kAdapterKeys);
   const bool implied = implies_adapters(r, decided);
-  const bool adapted =
-      implied ||
-      std::any_of(std::begin(kAdapterKeys), std::end(kAdapterKeys), [&](const char* key) {
-        const std::string_view word = read_word(r, key);
-        return is_on_at(r.root, key) && word != "full" && word != kFreeze;
-      });
+  const bool adapted = draft.lora_rank && (implied || turns_adapters_on(r));
   if (implied)
     r.fields.report(r.root,
                     make_assumption("adapters of the stated rank: the command states "
@@ -207,10 +225,14 @@ void finish_adapter(ForeignReading& r, PlanFile& plan) {
     draft.base_dtype.reset();
     return;
   }
-  const bool all_linear = has_any(r, kAllLinearKeys);
-  if (!draft.lora_modules) draft.lora_modules = all_linear ? plan::LoraModules{} : kQueryAndValue;
+  // Programs of QLoRA adapt all linear layers, as its first one did.
+  const bool own = !r.dashes.empty() && (implied || has_any_on(r, kOwnSwitches));
+  const bool qlora = own && draft.base_dtype == plan::BaseDtype::nf4;
+  const bool stated = draft.lora_modules.has_value();
+  if (!stated)
+    draft.lora_modules = qlora || has_any(r, kAllLinearKeys) ? plan::LoraModules{} : kQueryAndValue;
   draft.grad_dtype = plan::Dtype::fp32;
-  report_own_adapters(r, plan);
+  if (own) report_own_adapters(r, stated, plan);
   for (const char* const key : kBesideAdapterKeys)
     if (const YamlNode* const beside = find_path(r.root, key); is_on_at(r.root, key))
       report_left_out(r, *beside,

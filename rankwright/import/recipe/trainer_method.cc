@@ -30,30 +30,72 @@ const TrainerMethodRow* find_trainer_method(std::string_view name) {
   return found == std::end(kTrainerMethods) ? nullptr : found;
 }
 
+/// Keys that only trainers on pairs have, and those that only trainers on completions have.
+constexpr const char* kPairKeys[] = {"rpo_alpha", "precompute_ref_log_probs", "force_use_ref_model",
+                                     "label_pad_token_id"};
+constexpr const char* kCompletionKeys[] = {"num_generations", "reward_funcs", "use_vllm",
+                                           "scale_rewards", "num_iterations"};
+
+/// The losses on pairs of TRL's DPOConfig and CPOConfig (`loss_type`).
+constexpr std::string_view kPairLosses[] = {
+    "sigmoid", "hinge",    "ipo",      "exo_pair", "nca_pair",  "robust",   "bco_pair",
+    "aot",     "aot_pair", "discopop", "apo_zero", "sppo_hard", "apo_down", "simpo"};
+constexpr std::string_view kLossWithoutReference = "simpo";
+
+template <std::size_t n>
+bool has_any_key(const ForeignReading& r, const char* const (&keys)[n]) {
+  return std::any_of(std::begin(keys), std::end(keys),
+                     [&](const char* key) { return find_path(r.root, key) != nullptr; });
+}
+
+/// Returns whether the settings are those of TRL's trainers on pairs. Their configs may limit the
+/// completion, too.
+bool trains_on_pairs(const ForeignReading& r) {
+  const auto stated = [&](const char* key) { return find_path(r.root, key) != nullptr; };
+  const std::string_view loss = read_word(r, "loss_type");
+  return has_any_key(r, kPairKeys) || (stated("max_length") && stated("max_prompt_length")) ||
+         std::find(std::begin(kPairLosses), std::end(kPairLosses), loss) != std::end(kPairLosses);
+}
+
 /// Reads the method of TRL's files, which the script names and the file shows: completions are
-/// those of GRPO, whose penalty needs a reference model, and another penalty is that of DPO.
+/// those of GRPO, and the weight of another penalty is that of DPO.
 void read_trl_method(ForeignReading& r) {
   Draft& draft = r.draft;
   if (draft.method) return;
   const YamlNode* const node = find_path(r.root, "beta");
   const bool penalty = node != nullptr && r.fields.number(*node, 0, 1e6).value_or(0) > 0;
-  const bool completes = find_path(r.root, "max_completion_length") != nullptr ||
-                         find_path(r.root, "num_generations") != nullptr;
   // A method that is not known here has a weight of its own by this name: GKD's mixes two losses.
   const bool other = find_path(r.root, "rlhf_type") != nullptr ||
                      find_path(r.root, "rl") != nullptr || find_path(r.root, "stage") != nullptr;
-  if (!completes && (!penalty || other)) return;
-  draft.method = completes ? plan::Method::grpo : plan::Method::dpo;
-  draft.ref_model = penalty && !other;
-  if (!completes || node != nullptr || other) return;
-  // The default of TRL's weight was 0.04 at first, when generation had a device of its own, and is
-  // 0 today.
-  if (find_path(r.root, "vllm_device") != nullptr)
-    draft.ref_model = true;
-  else
-    r.fields.report(r.root, make_assumption("no reference model: no weight of its penalty is "
-                                            "stated",
-                                            "set ref_model: true if the trainer has one"));
+  const bool generates = has_any_key(r, kCompletionKeys);
+  const bool pairs = !generates && !other && trains_on_pairs(r);
+  if (generates || (!pairs && find_path(r.root, "max_completion_length") != nullptr)) {
+    draft.method = plan::Method::grpo;
+    if (other) draft.ref_model = false;
+    return;
+  }
+  if (!pairs && (!penalty || other)) return;
+  draft.method = plan::Method::dpo;
+  draft.ref_model = read_word(r, "loss_type") != kLossWithoutReference;
+}
+
+/// The reference of GRPO's penalty, if its weight is not 0. ms-swift's default is 0.04; that of TRL
+/// was 0.04 at first, when generation had a device of its own, and is 0 today.
+void finish_penalty(ForeignReading& r, const PlanFile& plan) {
+  Draft& draft = r.draft;
+  if (draft.method != plan::Method::grpo || draft.ref_model == false) return;
+  if (const YamlNode* const weight = find_path(r.root, "beta")) {
+    draft.ref_model = r.fields.number(*weight, 0, 1e6).value_or(0) > 0;
+    return;
+  }
+  draft.ref_model = is_swift(r) || find_path(r.root, "vllm_device") != nullptr;
+  const bool trl =
+      find_path(r.root, "stage") == nullptr && find_path(r.root, "base_model") == nullptr;
+  if (!*draft.ref_model && trl)
+    r.fields.report(
+        r.root, make_assumption("no reference model: no weight of its penalty is "
+                                "stated",
+                                "set ref_model: true if the trainer has one", {.file = plan.name}));
 }
 
 /// Names what reinforcement learning runs beside the update that is estimated.
@@ -88,6 +130,38 @@ void finish_pairs(ForeignReading& r) {
   if (loss != nullptr) draft.ref_model = loss->reference;
 }
 
+/// Returns whether the settings are those of TRL's trainers, which have defaults of their own.
+bool is_trl(const ForeignReading& r) {
+  constexpr const char* kKeys[] = {"use_peft", "dataset_text_field", "packing",
+                                   "assistant_only_loss", "completion_only_loss"};
+  constexpr const char* kOthers[] = {"finetuning_type", "base_model", "sequence_len"};
+  if (has_any_key(r, kOthers) || is_swift(r)) return false;
+  return r.draft.method.has_value() || has_any_key(r, kKeys);
+}
+
+/// TRL's sequences: pairs have a limit of their own beside that of the tokenizer, and defaults
+/// apply to what is not stated (DPOConfig and SFTConfig: 1,024 tokens; GRPOConfig: prompts of 512
+/// and completions of 256).
+void finish_length(ForeignReading& r, PlanFile& plan) {
+  constexpr i64 kUsualPrompt = 512, kUsualAnswer = 256, kUsualLength = 1024;
+  Draft& draft = r.draft;
+  const YamlNode* const limit = find_path(r.root, "max_length");
+  if (draft.method == plan::Method::dpo && limit != nullptr && limit->scalar != "-1")
+    draft.sequence = r.fields.whole(*limit, 1, kMaxSequence);
+  const std::optional<i64> answer = read_whole_at(r, "max_completion_length", 1, kMaxSequence / 2);
+  if (draft.method == plan::Method::grpo && limit != nullptr && answer)
+    add_answer_length(r, *answer, "max_completion_length");
+  if (draft.sequence || !is_trl(r)) return;
+  const std::optional<i64> prompt = read_whole_at(r, "max_prompt_length", 1, kMaxSequence / 2);
+  const bool grpo = draft.method == plan::Method::grpo;
+  draft.sequence = grpo ? prompt.value_or(kUsualPrompt) + kUsualAnswer : kUsualLength;
+  constexpr const char* kHint = "--seq N";
+  const std::string assumed =
+      fmt::format("sequences of {} tokens, TRL's default", count(*draft.sequence));
+  plan.open.push_back({"job.sequence", assumed, kHint});
+  r.fields.report(r.root, make_assumption(assumed, kHint));
+}
+
 /// The keys that name the reference of a penalty, or another frozen model.
 constexpr const char* kReferenceKeys[] = {"ref_name_or_path", "ref_model_name_or_path",
                                           "ref_model_path", "ref_model"};
@@ -101,10 +175,21 @@ void finish_reference(ForeignReading& r) {
 
 }  // namespace
 
+void read_stage(ForeignReading& r, const YamlNode& node) {
+  const bool factory = find_path(r.root, "finetuning_type") != nullptr;
+  if (factory || find_trainer_method(node.scalar) != nullptr) read_trainer_method(r, node);
+}
+
+void read_pairs_switch(ForeignReading& r, const YamlNode& node) {
+  if (is_off(node)) return;
+  r.draft.method = plan::Method::dpo;
+  r.draft.ref_model = true;
+}
+
 void read_trainer_method(ForeignReading& r, const YamlNode& node) {
   if (const TrainerMethodRow* const found = find_trainer_method(node.scalar)) {
     r.draft.method = found->method;
-    r.draft.ref_model = found->reference;
+    if (found->method != plan::Method::grpo) r.draft.ref_model = found->reference;
     return;
   }
   report_left_out(r, node,
@@ -166,12 +251,14 @@ void read_other_length(ForeignReading& r, PlanFile& plan) {
   r.fields.report(r.root, make_assumption(assumed, kHint));
 }
 
-void finish_method(ForeignReading& r) {
+void finish_method(ForeignReading& r, PlanFile& plan) {
   read_trl_method(r);
+  finish_penalty(r, plan);
   report_generation(r);
   finish_stage(r);
   finish_pairs(r);
   finish_reference(r);
+  finish_length(r, plan);
 }
 
 }  // namespace rankwright::importer

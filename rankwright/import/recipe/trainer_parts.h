@@ -1,6 +1,7 @@
 // The parts of fine_tuning.cc: adapters and frozen layers (trainer_adapters.cc), and methods of
 // post-training with their sequences and further models (trainer_method.cc). Readers of single keys
-// are rows of its table; those that finish a part run after the table.
+// are rows of its table; those that finish a part run after the table. Scripts (trainer_script.cc)
+// also have defaults of tools (trainer_defaults.cc) and programs (trainer_code.cc).
 #pragma once
 
 #include <string_view>
@@ -33,14 +34,49 @@ void finish_adapter(ForeignReading& r, PlanFile& plan);
 /// Reads LLaMA-Factory's frozen layers.
 void finish_freeze(ForeignReading& r);
 
+/// Returns whether a key names the trained model.
+bool is_model_key(std::string_view key);
+/// Returns whether the settings are those of ms-swift.
+bool is_swift(const ForeignReading& r);
+/// Returns whether a switch turns adapters on.
+bool turns_adapters_on(const ForeignReading& r);
+
+/// Reads LLaMA-Factory's method. Other programs have stages of other kinds by this name.
+void read_stage(ForeignReading& r, const YamlNode& node);
+/// Reads a switch of a program that trains on pairs.
+void read_pairs_switch(ForeignReading& r, const YamlNode& node);
 /// Reads a second model that the trainer holds.
 void read_second_model(ForeignReading& r, const YamlNode& node);
 /// Reads the sequence of prompts and completions, or of sources and targets, if the file states it
 /// in parts.
 void read_prompt_and_completion(ForeignReading& r, PlanFile& plan);
 void read_other_length(ForeignReading& r, PlanFile& plan);
-/// Decides the method after the table, counts pairs twice, and names generation and models that are
-/// not estimated.
-void finish_method(ForeignReading& r);
+/// Decides the method and the sequence after the table, counts pairs twice, and names generation
+/// and models that are not estimated.
+void finish_method(ForeignReading& r, PlanFile& plan);
+
+/// Lifts the settings of sections ("model:", "training:") to the top, where the table has them.
+void lift_sections(YamlNode& root);
+
+/// Returns whether a script states a flag, with a value or without a known one.
+bool has_key(const MegatronFlags& flags, std::string_view key);
+void add_key(MegatronFlags& flags, std::string_view key, std::string_view value);
+
+/// Returns the name of a config, and that of its folder if the name states no method:
+/// "dpo/config_full.yaml".
+std::vector<std::string> list_name_parts(const std::string& path);
+/// Adds the method and the adapters that the first of `names` with such a word states, and reports
+/// each as assumed: "train_dpo.py", "trl dpo", "dpo/full.yaml".
+void add_named_settings(MegatronFlags& flags, const std::vector<std::string>& names,
+                        PlanFile& plan);
+/// Adds the defaults of the tool that `command` runs.
+void add_tool_defaults(MegatronFlags& flags, std::string_view command);
+/// Adds the adapters that the training program has in its code, if no flag of the script decides
+/// about them, and reports them as assumed.
+void add_code_settings(MegatronFlags& flags, const FileReader& files, PlanFile& plan);
+
+/// Names the settings that are not known and whose names speak of memory or of time (RW0618), and
+/// further models (RW0601).
+void report_unread_settings(ForeignReading& r, std::span<const ForeignKey> rows);
 
 }  // namespace rankwright::importer

@@ -7,159 +7,12 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/import/framework/recipe_script.h"
-#include "rankwright/import/framework/recipes.h"
 #include "rankwright/import/framework/script_report.h"
 #include "rankwright/import/plan/plan_format.h"
+#include "rankwright/import/recipe/trainer_parts.h"
 
 namespace rankwright::importer {
 namespace {
-
-/// The value of a key that a tool has if a script states none of up to four keys.
-struct TrainerDefault {
-  std::string_view key, value;
-  std::string_view stated[4]{};
-};
-
-constexpr TrainerDefault kTunerDefaults[] = {
-    {"train_type", "lora", {"train_type", "tuner_type", "sft_type"}},
-    {"gradient_checkpointing", "true", {"gradient_checkpointing"}},
-    {"bf16", "true", {"bf16", "fp16", "torch_dtype", "dtype"}},
-    {"per_device_train_batch_size", "1", {"per_device_train_batch_size", "micro_batch_size"}},
-};
-constexpr TrainerDefault kFactoryDefaults[] = {
-    {"finetuning_type", "lora", {"finetuning_type"}},
-    {"per_device_train_batch_size", "8", {"per_device_train_batch_size"}},
-};
-constexpr TrainerDefault kQloraDefaults[] = {
-    {"use_lora", "true", {"full_finetune", "use_lora"}},
-    {"bits", "4", {"full_finetune", "bits"}},
-    {"lora_r", "64", {"lora_r"}},
-    {"lora_target_modules", "all", {"lora_target_modules"}},
-    {"source_max_len", "1024", {"source_max_len"}},
-    {"target_max_len", "256", {"target_max_len"}},
-    {"per_device_train_batch_size", "1", {"per_device_train_batch_size"}},
-    {"gradient_accumulation_steps", "16", {"gradient_accumulation_steps"}},
-    {"gradient_checkpointing", "true", {"gradient_checkpointing"}},
-    {"optim", "paged_adamw_32bit", {"optim"}},
-};
-constexpr TrainerDefault kTrainerDefaults[] = {
-    {"per_device_train_batch_size", "8", {"per_device_train_batch_size"}},
-};
-
-/// A tool is recognized by a command of its own.
-struct TrainerTool {
-  std::string_view command;  // empty: any
-  std::span<const TrainerDefault> defaults;
-  bool one_dtype = false;  // it computes in the format that it loads the weights in
-};
-constexpr TrainerTool kTools[] = {
-    {"swift sft", kTunerDefaults, true},
-    {"swift pt", kTunerDefaults, true},
-    {"swift rlhf", kTunerDefaults, true},
-    {"llm_sft.py", kTunerDefaults, true},
-    {"swift/cli/sft.py", kTunerDefaults, true},
-    {"swift/cli/rlhf.py", kTunerDefaults, true},
-    {"swift/cli/pt.py", kTunerDefaults, true},
-    {"llamafactory-cli", kFactoryDefaults},
-    {"train_bash.py", kFactoryDefaults},
-    {"axolotl train", {}},
-    {"axolotl.cli.train", {}},
-    {" qlora.py", kQloraDefaults},
-    {"/qlora.py", kQloraDefaults},
-    {"", kTrainerDefaults},
-};
-
-/// A setting that the name of a program states if no flag does.
-struct ProgramName {
-  std::string_view word;  // in the name of the file
-  std::string_view key, value;
-  std::string_view states;                    // for the user
-  std::span<const std::string_view> unless;   // keys that decide instead
-  std::span<const std::string_view> needs{};  // the name states nothing without one of these keys
-};
-
-constexpr std::string_view kMethodKeys[] = {"rl", "stage", "rlhf_type", "max_completion_length",
-                                            "num_generations"};
-constexpr std::string_view kRankKeys[] = {"lora_rank", "lora_r"};
-constexpr std::string_view kAdapterDeciders[] = {
-    "full_finetuning", "full_finetune",   "use_peft",  "use_lora", "lora_enable", "lora",
-    "qlora",           "finetuning_type", "train_type"};
-constexpr std::string_view kPairs = "pairs of sequences, and a reference model";
-constexpr std::string_view kPairsOnly = "pairs of sequences, without a reference model";
-constexpr std::string_view kAdapters = "adapters of the stated rank";
-constexpr ProgramName kProgramNames[] = {
-    {"simpo", "rl", "simpo", kPairsOnly, kMethodKeys},
-    {"orpo", "rl", "orpo", kPairsOnly, kMethodKeys},
-    {"dpo", "rl", "dpo", kPairs, kMethodKeys},
-    {"peft", "use_peft", "true", kAdapters, kAdapterDeciders, kRankKeys},
-    {"lora", "use_peft", "true", kAdapters, kAdapterDeciders, kRankKeys},
-};
-
-bool has_key(const MegatronFlags& flags, std::string_view key) {
-  return flags.map.find(key) != nullptr ||
-         std::any_of(flags.unknown.begin(), flags.unknown.end(),
-                     [&](const auto& one) { return one.flag == key; });
-}
-
-void add_key(MegatronFlags& flags, std::string_view key, std::string_view value) {
-  YamlNode node;
-  node.kind = YamlNode::Kind::scalar;
-  YamlEntry entry{node, node};
-  entry.key.scalar = key;
-  entry.value.scalar = value;
-  flags.map.entries.push_back(std::move(entry));
-}
-
-void add_defaults(MegatronFlags& flags, std::string_view text) {
-  const auto tool = std::find_if(std::begin(kTools), std::end(kTools), [&](const TrainerTool& one) {
-    return text.find(one.command) != std::string_view::npos;
-  });
-  // Generation has degrees of its own.
-  std::erase_if(flags.map.entries,
-                [](const YamlEntry& entry) { return entry.key.scalar == "tensor_parallel_size"; });
-  for (const TrainerDefault& row : tool->defaults)
-    if (std::none_of(std::begin(row.stated), std::end(row.stated),
-                     [&](std::string_view key) { return !key.empty() && has_key(flags, key); }))
-      add_key(flags, row.key, row.value);
-  // FSDP with settings in a file that is not known.
-  if (has_key(flags, "fsdp") && flags.map.find("fsdp") == nullptr)
-    add_key(flags, "fsdp", "full_shard");
-  if (!has_key(flags, "gradient_accumulation_steps") && !has_key(flags, "grad_accum_steps"))
-    add_key(flags, "gradient_accumulation_steps", "1");
-  if (!tool->one_dtype || has_key(flags, "bf16") || has_key(flags, "fp16")) return;
-  for (const char* const key : {"torch_dtype", "dtype"})
-    if (const YamlNode* const node = flags.map.find(key)) {
-      const bool half = node->scalar == "float16" || node->scalar == "fp16";
-      const bool wide = node->scalar.find("32") != std::string::npos;
-      return add_key(flags, half ? "fp16" : "bf16", wide ? "false" : "true");
-    }
-}
-
-/// Adds the settings that the name of the training program states, and reports each as assumed.
-void add_program_settings(MegatronFlags& flags, PlanFile& plan) {
-  const std::string program = lower(flags.program);
-  const auto has_any = [&](std::span<const std::string_view> keys) {
-    return std::any_of(keys.begin(), keys.end(),
-                       [&](std::string_view key) { return has_key(flags, key); });
-  };
-  for (const ProgramName& row : kProgramNames) {
-    const bool named = program.find(row.word) != std::string::npos;
-    if (!named || has_any(row.unless) || (!row.needs.empty() && !has_any(row.needs))) continue;
-    add_key(flags, row.key, row.value);
-    plan.findings.push_back(make_assumption(
-        fmt::format("{}, by the name of {}", row.states, make_excerpt(flags.program)), "",
-        {.file = plan.name}));
-  }
-}
-
-/// GRPO's sequence is a prompt, whose limit is the length, and an answer.
-void add_answer(ForeignReading& r) {
-  Draft& d = r.draft;
-  const bool prompt = find_path(r.root, "max_length") != nullptr;
-  const std::optional<i64> answer = read_whole_at(r, "max_completion_length", 1, kMaxSequence / 2);
-  if (d.method == plan::Method::grpo && prompt && answer)
-    add_answer_length(r, *answer, "max_completion_length");
-}
 
 /// Returns whether a script runs `accelerate launch`.
 bool starts_with_accelerate(std::string_view text) {
@@ -175,27 +28,61 @@ bool starts_with_accelerate(std::string_view text) {
   return false;
 }
 
-/// Returns the ranks that a tool starts on the GPUs that CUDA_VISIBLE_DEVICES lists: ms-swift one
-/// unless told otherwise, launchers one per GPU. With several GPUs, a plain program may use them in
-/// ways of its own.
-std::optional<NodeShape> count_visible_ranks(i64 gpus, std::string_view text) {
-  const auto has = [&](std::string_view word) { return text.find(word) != std::string_view::npos; };
-  if (gpus == 1 || has("swift sft") || has("swift pt") || has("swift rlhf"))
-    return NodeShape{.nodes = 1, .gpus = 1};
-  if (has("llamafactory-cli") || starts_with_accelerate(text) || has("deepspeed "))
-    return NodeShape{.nodes = 1, .gpus = gpus};
-  return std::nullopt;
+/// Returns whether a command runs ms-swift, which starts one process unless told otherwise.
+bool runs_swift(std::string_view command) {
+  constexpr std::string_view kCommands[] = {"swift sft ", "swift pt ", "swift rlhf "};
+  return std::any_of(std::begin(kCommands), std::end(kCommands), [&](std::string_view one) {
+    return command.find(one) != std::string_view::npos;
+  });
+}
+
+/// Returns whether a command starts one process per GPU.
+bool runs_launcher(std::string_view command) {
+  constexpr std::string_view kLaunchers[] = {"llamafactory-cli",  "deepspeed ", "torchrun",
+                                             "torch.distributed", "axolotl",    "srun ",
+                                             "mpirun ",           "mpiexec "};
+  return starts_with_accelerate(command) ||
+         std::any_of(std::begin(kLaunchers), std::end(kLaunchers), [&](std::string_view launcher) {
+           return command.find(launcher) != std::string_view::npos;
+         });
+}
+
+/// Fills the ranks of a command that states none: a launcher starts one per GPU that
+/// CUDA_VISIBLE_DEVICES lists, and ms-swift one. A plain program may use several GPUs in ways of
+/// its own: their number is assumed.
+void fill_visible_ranks(const MegatronFlags& flags, std::string_view command, PlanFile& plan) {
+  Draft& draft = plan.draft;
+  const i64 gpus = flags.visible_gpus ? flags.visible_gpus->count : 1;
+  const bool launched = runs_launcher(command);
+  const bool sure = flags.visible_gpus && flags.visible_gpus->default_of.empty();
+  if (runs_swift(command) && !launched)
+    draft.shape = NodeShape{.nodes = 1, .gpus = 1};
+  else if (sure && (launched || gpus == 1))
+    draft.shape = NodeShape{.nodes = 1, .gpus = gpus};
+  else if (flags.visible_gpus || (!launched && command.find("python") != std::string_view::npos))
+    plan.usual_world = gpus;
 }
 
 /// Reports one process that has several GPUs: it keeps some of the layers on each.
 void report_spread_layers(ForeignReading& r, const MegatronFlags& flags) {
-  const i64 gpus = flags.visible_gpus.value_or(1);
+  const i64 gpus = flags.visible_gpus ? flags.visible_gpus->count : 1;
   if (gpus == 1 || !r.draft.shape || r.draft.shape->gpus != 1) return;
   report_left_out(r, r.root,
                   fmt::format("one process spreads the layers over {} GPUs, which work one after "
                               "another: estimated on one GPU (NPROC_PER_NODE={} would train "
                               "data-parallel)",
                               gpus, gpus));
+}
+
+/// ms-swift accumulates until a step has 16 sequences, unless told otherwise
+/// (swift/trainers/arguments.py); those of GRPO are completions, and not accumulated.
+void fill_swift_accumulation(ForeignReading& r, const MegatronFlags& flags) {
+  constexpr i64 kBatch = 16;
+  Draft& d = r.draft;
+  if (!is_swift(r) || has_key(flags, "gradient_accumulation_steps")) return;
+  const i64 ranks = d.shape ? d.shape->nodes * d.shape->gpus : d.world.value_or(1);
+  const i64 at_once = std::max<i64>(1, ranks * d.micro_batch.value_or(1));
+  d.accumulation = d.method == plan::Method::grpo ? 1 : (kBatch + at_once - 1) / at_once;
 }
 
 /// Adds the settings of a command that names a YAML file and overrides it, as LLaMA-Factory's
@@ -215,15 +102,16 @@ void add_overrides(MegatronFlags& flags, std::string_view text, const ShellInput
 }
 
 /// Merges the settings of the YAML file that `--config` names, as TRL's parser does, under those of
-/// the script.
-void inherit_config(MegatronFlags& flags, const std::string& file, const FileReader& files) {
+/// the script. Returns false if there is one that cannot be read.
+bool inherit_config(MegatronFlags& flags, const std::string& file, const FileReader& files) {
   const YamlNode* const named = flags.map.find("config");
-  if (named == nullptr || !is_yaml_file(named->scalar)) return;
-  const Result<std::string> text = read_named_file(files, file, named->scalar);
+  if (named == nullptr || !is_yaml_file(named->scalar)) return true;
+  const Result<std::string> text = read_named_config(files, file, named->scalar);
   Diagnostics ignored;
-  const Result<YamlNode> root =
+  Result<YamlNode> root =
       text ? read_python_yaml(*text, named->scalar, ignored) : Result<YamlNode>(fail(text.error()));
-  if (!root) return flags.unread.push_back(named->scalar);
+  if (!root) return false;
+  lift_sections(*root);
   const YamlNode place = *named;
   for (const YamlEntry& entry : root->entries) {
     if (has_key(flags, entry.key.scalar)) continue;
@@ -235,6 +123,29 @@ void inherit_config(MegatronFlags& flags, const std::string& file, const FileRea
     }
     flags.map.entries.push_back(std::move(here));
   }
+  return true;
+}
+
+/// Reports that the file with the settings cannot be read. Without it, a script that states no
+/// model has nothing to estimate.
+bool report_unread_config(const MegatronFlags& flags, PlanFile& plan) {
+  const bool model =
+      std::any_of(flags.map.entries.begin(), flags.map.entries.end(),
+                  [](const YamlEntry& entry) { return is_model_key(entry.key.scalar); });
+  const std::string config = make_path_excerpt(flags.map.find("config")->scalar);
+  constexpr const char* kHint = "put the file beside the script";
+  if (model) {
+    plan.findings.push_back(
+        make_assumption(fmt::format("defaults for the settings in {}: it cannot be read", config),
+                        kHint, {.file = plan.name}));
+    return true;
+  }
+  plan.findings.push_back({.code = "RW0603",
+                           .message = "no training settings in this script",
+                           .detail = fmt::format("they are in {}, which cannot be read", config),
+                           .hint = kHint,
+                           .where = {.file = plan.name}});
+  return false;
 }
 
 void use_underscores(std::string& name) { std::replace(name.begin(), name.end(), '-', '_'); }
@@ -244,20 +155,41 @@ void use_underscores(std::string& name) { std::replace(name.begin(), name.end(),
 bool claims_trainer_script(std::string_view file, std::string_view text) {
   constexpr std::string_view kMarks[] = {"--per_device_train_batch_size",
                                          "--per-device-train-batch-size",
-                                         "swift sft",
-                                         "swift pt",
-                                         "swift rlhf",
+                                         "swift sft ",
+                                         "swift pt ",
+                                         "swift rlhf ",
                                          "llamafactory-cli train",
                                          "axolotl train",
-                                         "axolotl.cli.train"};
+                                         "axolotl.cli.train",
+                                         "trl sft ",
+                                         "trl dpo ",
+                                         "trl grpo ",
+                                         "trl kto ",
+                                         "trl orpo ",
+                                         "trl reward "};
+  // Programs of their own name a model, and state how it is trained.
+  constexpr std::string_view kModels[] = {"--model_name_or_path", "--base_model",
+                                          "--model_path",         "--model_id",
+                                          "--model_name",         "--pretrained_model"};
+  constexpr std::string_view kTraining[] = {"--learning_rate",
+                                            "--num_train_epochs",
+                                            "--gradient_accumulation",
+                                            "--train_batch_size",
+                                            "--deepspeed",
+                                            "--lora_r",
+                                            "--use_lora",
+                                            "--use_peft",
+                                            "--num_epochs",
+                                            "--gradient_checkpointing"};
+  const auto has_any = [&](std::span<const std::string_view> words) {
+    return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+      return text.find(word) != std::string_view::npos;
+    });
+  };
   const bool accelerate = starts_with_accelerate(text) &&
-                          (text.find("--model_name_or_path") != std::string_view::npos ||
-                           text.find("--config ") != std::string_view::npos);
+                          (has_any(kModels) || text.find("--config ") != std::string_view::npos);
   return is_script_file(file) &&
-         (accelerate ||
-          std::any_of(std::begin(kMarks), std::end(kMarks), [&](std::string_view mark) {
-            return text.find(mark) != std::string_view::npos;
-          }));
+         (accelerate || has_any(kMarks) || (has_any(kModels) && has_any(kTraining)));
 }
 
 bool runs_trainer_config(std::string_view text, const std::string& name, const FileReader& files,
@@ -292,25 +224,33 @@ void read_trainer_script(PlanFile& plan, const FileReader& files) {
     config.key.scalar = "config";
     flags.map.entries.push_back(std::move(config));
   }
-  inherit_config(flags, plan.name, all_files);
+  const bool inherited = inherit_config(flags, plan.name, all_files);
+  if (!inherited && !report_unread_config(flags, plan)) return;
   for (const std::string& off : flags.off)
     if (flags.map.find(off) == nullptr) add_key(flags, off, "false");
   follow_fsdp_config(flags.map, plan.name, all_files, plan.findings);
-  add_program_settings(flags, plan);
-  add_defaults(flags, plan.text);
+  const std::string command = flags.command.empty() ? " " + plan.text : flags.command;
+  std::vector<std::string> names{flags.program};
+  if (const std::size_t trl = command.find(" trl "); trl != std::string::npos)
+    names.push_back(command.substr(trl + 1, command.find(' ', trl + 5) - trl - 1));
+  if (const YamlNode* const config = flags.map.find("config"))
+    for (std::string& name : list_name_parts(config->scalar)) names.push_back(std::move(name));
+  add_named_settings(flags, names, plan);
+  add_code_settings(flags, all_files, plan);
+  add_tool_defaults(flags, command);
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, flags.map, all_files};
   reading.dashes = "--";
-  const bool launched = starts_with_accelerate(plan.text);
+  const bool launched = starts_with_accelerate(command);
   read_fine_tuning_tree(reading, plan,
                         launched ? read_accelerate_launch(flags, all_files, plan) : std::nullopt);
-  add_answer(reading);
   if (!plan.draft.shape && !plan.draft.world)
     read_node_shape(reading, "nodes", "gpus_per_node", 1, std::nullopt, &flags, &plan);
-  if (!plan.draft.shape && !plan.draft.world && !flags.open_ranks && flags.visible_gpus)
-    plan.draft.shape = count_visible_ranks(*flags.visible_gpus, plan.text);
+  if (!plan.draft.shape && !plan.draft.world && !flags.open_ranks)
+    fill_visible_ranks(flags, command, plan);
   fill_usual_ranks(reading, plan);
   report_spread_layers(reading, flags);
+  fill_swift_accumulation(reading, flags);
   const YamlNode* const words = flags.map.find("fsdp");
   if (words != nullptr && words->scalar.find("hybrid_shard") != std::string::npos &&
       plan.draft.shape && plan.draft.shape->nodes > 1)

@@ -169,7 +169,13 @@ TEST(TrainerScript, AdaptersOfAProgram_AreAssumed) {
   EXPECT_THAT(own.draft.lora_rank, Optional(8));
   EXPECT_THAT(own.findings, assumes("adapters of rank 8 on q_proj, v_proj"));
   EXPECT_THAT(read(run("train.py", "--use_lora True --lora_r 4")).findings,
-              Not(assumes("adapters of rank")));
+              assumes("adapters of rank 4 on q_proj, v_proj"));
+  EXPECT_THAT(
+      read(run("train.py", "--use_lora True --lora_r 4 --lora_target_modules q_proj")).findings,
+      Not(assumes("adapters of rank")));
+  // qlora.py adapts all linear layers, and so do the programs after it.
+  EXPECT_THAT(read(run("train.py", "--use_lora True --lora_r 4 --bits 4")).findings,
+              assumes("adapters of rank 4 on all linear layers"));
   // TRL's ModelConfig: lora_r = 16.
   EXPECT_THAT(read(run("sft.py", "--use_peft")).draft.lora_rank, Optional(16));
 }
@@ -229,6 +235,194 @@ TEST(TrainerScript, NameOfAConfigWithoutOffloading) {
   const PlanFile plan = read(run("train.py", "--deepspeed conf/ds_zero2_no_offload.json"));
   EXPECT_THAT(plan.draft.zero, Optional(2));
   EXPECT_FALSE(plan.draft.offload_optimizer.has_value());
+}
+
+// `--train_type` and `--stage` are also settings of programs of their own.
+TEST(TrainerScript, WordsOfOtherPrograms_AreNotThoseOfTools) {
+  const PlanFile plan = read(
+      run("train.py", "--train_type sft --stage finetune --use_lora True --tune_mm_llm False"));
+  EXPECT_THAT(plan.findings, Not(Contains(Field(&Diagnostic::severity, Severity::error))));
+  EXPECT_THAT(plan.findings, Not(left_out("estimated as trained")));
+  EXPECT_THAT(plan.findings, Not(left_out("reward model")));
+}
+
+// DPOConfig limits the completion, too.
+TEST(TrainerScript, PairsAreTold_FromCompletions) {
+  const std::string limits = "--max_prompt_length 64 --max_completion_length 64 --max_length 200 ";
+  const PlanFile pairs = read(run("train.py", limits + "--beta 0.1"));
+  EXPECT_THAT(pairs.draft.method, Optional(plan::Method::dpo));
+  EXPECT_THAT(pairs.draft.ref_model, Optional(true));
+  EXPECT_THAT(pairs.draft.sequence, Optional(200));
+  EXPECT_THAT(pairs.draft.micro_batch, Optional(6));
+  const PlanFile simpo = read(run("train.py", "--loss_type simpo --model_max_length 99"));
+  EXPECT_THAT(simpo.draft.ref_model, Optional(false));
+  EXPECT_THAT(simpo.draft.sequence, Optional(99));
+  // The tokenizer's limit is another one.
+  EXPECT_THAT(read(run("dpo.py", "--model_max_length 99 --max_length 50")).draft.sequence,
+              Optional(50));
+  EXPECT_THAT(read(run("train.py", "--num_generations 4 --loss_type dapo")).draft.method,
+              Optional(plan::Method::grpo));
+  EXPECT_THAT(read(run("train.py", "--dpo True")).draft.method, Optional(plan::Method::dpo));
+}
+
+TEST(TrainerScript, CommandsOfTrl_StateTheMethodAndTheLength) {
+  const std::string flags =
+      "--model_name_or_path Qwen/Qwen2.5-7B --per_device_train_batch_size 2\n";
+  const PlanFile pairs = read("trl dpo " + flags);
+  EXPECT_THAT(pairs.draft.method, Optional(plan::Method::dpo));
+  EXPECT_THAT(pairs.draft.micro_batch, Optional(4));
+  EXPECT_THAT(pairs.draft.sequence, Optional(1024));
+  EXPECT_THAT(read("trl grpo " + flags).draft.sequence, Optional(768));  // 512 + 256
+  const FileReader files = [](const std::string& name) -> Result<std::string> {
+    if (!name.ends_with("r.yaml")) return refuse_file(name);
+    return "model_name_or_path: Qwen/Qwen2.5-7B\nper_device_train_batch_size: 2\nbf16: true\n";
+  };
+  for (const char* const command :
+       {"accelerate launch dpo.py r.yaml\n", "accelerate launch train.py --config dpo/r.yaml\n",
+        "trl dpo --config r.yaml\n"})
+    EXPECT_THAT(read(command, files).draft.micro_batch, Optional(4)) << command;
+}
+
+TEST(TrainerScript, RanksOfOneProcess) {
+  const std::string flags = " --model Qwen/Qwen2.5-7B --max_length 64\n";
+  const PlanFile plain = read("swift sft" + flags);
+  ASSERT_TRUE(plain.draft.shape.has_value());
+  EXPECT_EQ(plain.draft.shape->gpus, 1);
+  EXPECT_THAT(plain.draft.accumulation, Optional(16));  // 16 sequences in a step
+  EXPECT_THAT(read("NPROC_PER_NODE=8 swift sft" + flags).draft.accumulation, Optional(2));
+  EXPECT_THAT(
+      read("NPROC_PER_NODE=8 swift sft --per_device_train_batch_size 4" + flags).draft.accumulation,
+      Optional(1));
+  // The number of nodes, as the platform counts them.
+  const PlanFile platform =
+      read("if [ $1 == a ]; then\nWORLD_SIZE=1 NPROC_PER_NODE=8 swift sft" + flags + "fi\n");
+  EXPECT_THAT(platform.usual_world, Optional(8));
+  const std::string program =
+      "python train.py --model_name_or_path Qwen/Qwen2.5-7B --learning_rate 1\n";
+  EXPECT_THAT(read("CUDA_VISIBLE_DEVICES=0,1 " + program).usual_world, Optional(2));
+  EXPECT_THAT(read(program).usual_world, Optional(1));
+  EXPECT_THAT(read("g=${g:-0,1,2,3}\nCUDA_VISIBLE_DEVICES=$g llamafactory-cli train "
+                   "--model_name_or_path Qwen/Qwen2.5-7B --stage sft\n")
+                  .usual_world,
+              Optional(4));
+}
+
+// ms-swift's GRPO holds a reference unless its weight is 0, which is 0.04 by default.
+TEST(TrainerScript, PenaltyOfSwift_HasADefault) {
+  const std::string grpo =
+      "NPROC_PER_NODE=4 swift rlhf --rlhf_type grpo --model Qwen/Qwen2.5-7B --max_length 64 ";
+  EXPECT_THAT(read(grpo + "\n").draft.ref_model, Optional(true));
+  EXPECT_THAT(read(grpo + "--beta 0\n").draft.ref_model, Optional(false));
+}
+
+TEST(TrainerScript, FirstOfSeveralRuns_IsReadAsAWhole) {
+  const FileReader files = [](const std::string& name) -> Result<std::string> {
+    if (!name.ends_with("c2.yaml")) return refuse_file(name);
+    return "model_name_or_path: Qwen/Qwen2.5-0.5B\nmax_length: 16384\nuse_liger_kernel: true\n";
+  };
+  const PlanFile plan = read(
+      "accelerate launch --num_processes=4 sft.py --model_name_or_path Qwen/Qwen2.5-1.5B \\\n"
+      "  --max_seq_length 4096 --per_device_train_batch_size 2\n"
+      "accelerate launch --num_processes=2 sft.py --config c2.yaml\n",
+      files);
+  EXPECT_EQ(plan.draft.model->name, "qwen2.5-1.5b");
+  EXPECT_THAT(plan.draft.world, Optional(4));
+  EXPECT_THAT(plan.draft.sequence, Optional(4096));
+  EXPECT_EQ(plan.draft.loss, std::nullopt);
+  EXPECT_THAT(plan.findings,
+              Contains(Field(&Diagnostic::detail, HasSubstr("starts 2 training runs"))));
+}
+
+TEST(TrainerScript, ConfigBesideTheScript_IsFoundByItsName) {
+  const FileReader files = [](const std::string& name) -> Result<std::string> {
+    if (name != "sft.yaml") return refuse_file(name);
+    return "model_name_or_path: Qwen/Qwen2.5-7B\nfinetuning_type: full\n"
+           "per_device_train_batch_size: 1\n";
+  };
+  for (const char* const name : {"../sft.yaml", "/root/a/sft.yaml"}) {
+    const PlanFile plan = read(std::string("llamafactory-cli train ") + name + "\n", files);
+    ASSERT_TRUE(plan.draft.model.has_value()) << name;
+    EXPECT_EQ(plan.draft.model->name, "qwen2.5-7b") << name;
+  }
+  EXPECT_THAT(read("llamafactory-cli train other.yaml\n", files).findings,
+              Contains(Field(&Diagnostic::code, "RW0603")));
+}
+
+TEST(TrainerScript, ProgramsOfTheirOwn_AreRead) {
+  const PlanFile own = read(
+      "torchrun --nproc-per-node 4 train.py --base_model_dir Qwen/Qwen2.5-7B --train_batch_size 2 "
+      "--accumulation_steps 8 --max_seq_length 512 --enable_lora --lora_rank 128\n");
+  EXPECT_EQ(own.draft.model->name, "qwen2.5-7b");
+  EXPECT_THAT(own.draft.micro_batch, Optional(2));
+  EXPECT_THAT(own.draft.accumulation, Optional(8));
+  EXPECT_THAT(own.draft.lora_rank, Optional(128));
+  // alpaca-lora: a step has 128 sequences.
+  const PlanFile step = read(
+      "torchrun --nproc_per_node=2 finetune.py --base_model meta-llama/Llama-2-7b-hf "
+      "--batch_size 128 --micro_batch_size 4 --cutoff_len 512 --lora_r 8 --lora_alpha 16\n");
+  EXPECT_THAT(step.draft.micro_batch, Optional(4));
+  EXPECT_THAT(step.draft.global_batch, Optional(128));
+}
+
+TEST(TrainerScript, AdaptersInTheCodeOfAProgram_AreAssumed) {
+  std::string code =
+      "from peft import LoraConfig, get_peft_model\nRANK = 6\nconfig = LoraConfig(\n"
+      "    r=RANK, lora_alpha=8, target_modules=['q_proj', \"v_proj\"],  # some\n)\n"
+      "model = load(name, load_in_4bit=True)\n";
+  const FileReader files = [&](const std::string& name) -> Result<std::string> {
+    return name.ends_with("train.py") ? Result<std::string>(code)
+                                      : Result<std::string>(refuse_file(name));
+  };
+  const PlanFile plan = read(run("train.py", "--bf16"), files);
+  EXPECT_THAT(plan.draft.lora_rank, Optional(6));
+  EXPECT_EQ(show(*plan.draft.lora_modules, " "), "q_proj v_proj");
+  EXPECT_THAT(plan.draft.base_dtype, Optional(plan::BaseDtype::nf4));
+  EXPECT_THAT(plan.findings, Contains(Field(&Diagnostic::detail, HasSubstr("adapters of rank 6"))));
+  EXPECT_FALSE(read(run("train.py", "--use_lora False"), files).draft.lora_rank.has_value());
+  code += "if args.lora:\n  wrap(model)\n";  // an argument decides
+  EXPECT_FALSE(read(run("train.py", "--bf16"), files).draft.lora_rank.has_value());
+}
+
+TEST(TrainerScript, UnknownSettingsThatMayMatter_AreNamed) {
+  const auto names = [](const std::string& flag) {
+    return Contains(
+        AllOf(Field(&Diagnostic::code, "RW0618"), Field(&Diagnostic::detail, HasSubstr(flag))));
+  };
+  const PlanFile plan = read(run("train.py",
+                                 "--freeze_audio True --data_path x --lora_alpha 3 --output_dir y "
+                                 "--critic_model_name_or_path z --quant_mode int4"));
+  EXPECT_THAT(plan.findings, names("--freeze_audio, --quant_mode"));
+  EXPECT_THAT(plan.findings, Not(names("--data_path")));
+  EXPECT_THAT(plan.findings, left_out("without this one"));
+  EXPECT_THAT(read(run("train.py", "--use_8bit_adam")).draft.optimizer,
+              Optional(plan::Optimizer::adam_8bit));
+}
+
+TEST(TrainerScript, SwitchOfDeepSpeed_AndItsConfig) {
+  const PlanFile plan = read(run("main.py", "--deepspeed --deepspeed_config conf/ds_zero2.json"));
+  EXPECT_THAT(plan.draft.zero, Optional(2));
+}
+
+TEST(TrainerScript, ConfigOfAccelerate_ByItsName) {
+  const std::string flags =
+      " train.py --model_name_or_path Qwen/Qwen2.5-7B --per_device_train_batch_size 1\n";
+  const PlanFile fsdp = read("accelerate launch --config_file /x/my_fsdp.yaml" + flags);
+  EXPECT_THAT(fsdp.draft.zero, Optional(3));
+  EXPECT_NE(fsdp.draft.target, std::optional(rules::Target::deepspeed));
+}
+
+TEST(TrainerScript, ScriptsOfAnEnvironment_HaveNoSettings) {
+  const PlanFile plan = read(
+      "source /home/me/anaconda3/etc/profile.d/conda.sh\nsource "
+      "/home/me/projects/training/settings/cluster_settings.sh\n" +
+      run("train.py", "--bf16"));
+  const auto notes = [&](const std::string& text) {
+    return std::count_if(plan.findings.begin(), plan.findings.end(), [&](const Diagnostic& one) {
+      return one.detail.find(text) != std::string::npos;
+    });
+  };
+  EXPECT_EQ(notes("conda"), 0);
+  EXPECT_EQ(notes("settings/cluster_settings.sh,"), 1);  // the end of a long name
 }
 
 }  // namespace trainer_script_test

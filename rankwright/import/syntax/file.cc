@@ -93,4 +93,20 @@ Result<std::string> read_named_file(const FileReader& files, const std::string& 
   return first;
 }
 
+bool is_environment_script(std::string_view file) {
+  constexpr std::string_view kEnds[] = {".env",     "activate",   ".bashrc",   ".profile",
+                                        "conda.sh", "set_env.sh", "setvars.sh"};
+  return std::any_of(std::begin(kEnds), std::end(kEnds),
+                     [&](std::string_view end) { return file.ends_with(end); });
+}
+
+Result<std::string> read_named_config(const FileReader& files, const std::string& file,
+                                      const std::string& name) {
+  Result<std::string> found = read_named_file(files, file, name);
+  const std::size_t folder = name.rfind('/');
+  if (found || folder == std::string::npos) return found;
+  Result<std::string> near = files(beside(file, name.substr(folder + 1)));
+  return near ? near : found;
+}
+
 }  // namespace rankwright::importer

@@ -31,5 +31,12 @@ std::string beside(std::string_view file, std::string_view name);
 /// cannot be read, reads the longest end of it that names a file there.
 Result<std::string> read_named_file(const FileReader& files, const std::string& file,
                                     const std::string& name);
+/// Returns whether a sourced file sets up an environment and has no settings of a training.
+bool is_environment_script(std::string_view file);
+
+/// As read_named_file(), for a config: one of the same name beside `file` is it, whatever its
+/// folder elsewhere.
+Result<std::string> read_named_config(const FileReader& files, const std::string& file,
+                                      const std::string& name);
 
 }  // namespace rankwright::importer

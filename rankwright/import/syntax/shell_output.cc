@@ -1,5 +1,5 @@
 // The output of commands that a script runs for it, as far as it is known without running them:
-// `$(dirname "$0")`, `$(echo $GPUS | tr ",' '" | wc -w)`.
+// `$(dirname "$0")`, `$(echo $GPUS | tr , " " | wc -w)`.
 #include <algorithm>
 #include <string>
 
@@ -186,6 +186,14 @@ std::optional<Text> Expander::find_output(std::size_t from, std::size_t to) {
   Text place;
   place.begin = std::uint32_t(base_ + from);
   if (!folder.empty()) return write(folder, place);
+  if (command.starts_with("cd ")) {  // cd -- "$DIR/.." && pwd
+    const std::size_t both = command.find("&&");
+    const std::string_view then =
+        both == std::string_view::npos ? "" : trim(command.substr(both + 2));
+    if (then != "pwd" && then != "pwd -P") return std::nullopt;
+    const std::optional<Text> words = apply_operator(expand("cd ", both), "#-- ");
+    return words ? apply_operator(*words, "%% *") : std::nullopt;  // without redirections
+  }
   if (command.starts_with("dirname ")) {
     const Text file = expand("dirname ", command.size());
     const std::optional<Text> parent = apply_operator(file, "%/*");

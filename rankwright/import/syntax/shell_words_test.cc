@@ -409,6 +409,8 @@ TEST(ShellWords, OutputOfSimpleCommands) {
   EXPECT_EQ(output("\"a`echo b`c\""), "abc");
   EXPECT_EQ(output("$(basename $M)"), "Qwen-7B");
   EXPECT_EQ(output("$(dirname $M)"), "/a");
+  EXPECT_EQ(output("$(cd -- \"$M/..\" && pwd)/b"), "/a/Qwen-7B/../b");
+  EXPECT_EQ(output("$(cd $M >/dev/null && pwd -P)"), "/a/Qwen-7B");
   EXPECT_EQ(output("$(wc -l hosts)"), "?a command's output");
   EXPECT_EQ(output("$(echo $U | tr ',' '\\n' | wc -l)"), "?a command's output");
   EXPECT_EQ(last_command("run --a 1 `# --b 2` \\\n --c 3\n"), "run --a 1 --c 3");

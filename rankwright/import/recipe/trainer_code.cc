@@ -1,0 +1,185 @@
+// Settings that only the code of a training program states: its adapters, and settings of its own
+// that no table knows.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/format.h"
+#include "rankwright/base/quantity.h"
+#include "rankwright/base/trim.h"
+#include "rankwright/import/recipe/trainer_parts.h"
+#include "rankwright/import/syntax/lines.h"
+#include "rankwright/import/syntax/shell_evaluator.h"
+
+namespace rankwright::importer {
+namespace {
+
+/// Flags that decide whether a program trains adapters, whatever its code has.
+constexpr std::string_view kAdapterFlags[] = {"lora", "peft", "adapter", "finetuning_type",
+                                              "train_type"};
+
+/// Returns the offset behind a word of its own; npos if the text has none.
+std::size_t find_behind(std::string_view text, std::string_view word, std::size_t from = 0) {
+  for (std::size_t at = text.find(word, from); at != std::string_view::npos;
+       at = text.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    const bool begins = at == 0 || !shell::is_name(text[at - 1]);
+    if (begins && (end >= text.size() || !shell::is_name(text[end]))) return end;
+  }
+  return std::string_view::npos;
+}
+
+/// Returns the value that a program assigns to a name, or has as the default of a parameter:
+/// `lora_r: int = 8`. Empty if there is none.
+std::string_view find_assigned(std::string_view code, std::string_view name) {
+  for (std::size_t at = find_behind(code, name); at != std::string_view::npos;
+       at = find_behind(code, name, at)) {
+    std::string_view rest = trim(code.substr(at, code.find('\n', at) - at));
+    if (rest.starts_with(": int")) rest = trim(rest.substr(5));
+    if (!rest.starts_with('=') || rest.starts_with("==")) continue;
+    return trim(rest.substr(1, rest.find_first_of(",#)", 1) - 1));
+  }
+  return {};
+}
+
+/// Returns the value of an argument of a call whose arguments begin at `at`.
+std::string_view find_argument(std::string_view code, std::size_t at, std::string_view name) {
+  constexpr int kMaxArguments = 40;
+  for (int i = 0; i < kMaxArguments; ++i) {
+    const std::size_t end = find_outside(code, ",)", at);
+    const std::string_view one = trim(code.substr(at, end - at));
+    const std::size_t equals = one.find('=');
+    if (equals != std::string_view::npos && trim(one.substr(0, equals)) == name)
+      return trim(one.substr(equals + 1));
+    if (end >= code.size() || code[end] == ')') break;
+    at = end + 1;
+  }
+  return {};
+}
+
+/// Returns whether the code decides by a condition whether there are adapters.
+bool has_adapter_condition(std::string_view code) {
+  while (!code.empty()) {
+    const std::size_t end = std::min(code.find('\n'), code.size());
+    const std::string_view line = trim(code.substr(0, end));
+    code.remove_prefix(std::min(end + 1, code.size()));
+    const std::string words = lower(line);
+    const bool condition = line.starts_with("if ") || line.starts_with("elif ") ||
+                           line.find(" if ") != std::string_view::npos;
+    if (condition &&
+        (words.find("lora") != std::string::npos || words.find("peft") != std::string::npos))
+      return true;
+  }
+  return false;
+}
+
+/// Joins the names of a list in Python: ["q_proj", "v_proj"]. Empty if it is another expression.
+std::string join_names(std::string_view list) {
+  std::string names;
+  for (const char c : list) {
+    if (shell::is_name(c) || c == '-' || c == ',')
+      names += c;
+    else if (std::string_view("[]\"' \n\t").find(c) == std::string_view::npos)
+      return {};
+  }
+  while (names.ends_with(',')) names.pop_back();
+  return names;
+}
+
+/// Parts of names that speak of memory or of time, and of settings that have neither.
+constexpr std::string_view kWeighty[] = {
+    "lora",      "adapter",   "peft",      "freez", "froz",      "tune_",         "trainable",
+    "8bit",      "4bit",      "bits",      "quant", "offload",   "checkpointing", "dpo",
+    "grpo",      "distill",   "expert",    "moe",   "sparse",    "vision",        "encoder",
+    "projector", "resampler", "optimizer", "fp8",   "fused",     "liger",         "unsloth",
+    "parallel",  "batch",     "accum",     "attn",  "attention", "compress",      "prun",
+    "memory",    "recompute", "galore",    "mtp",   "unroll"};
+constexpr std::string_view kLight[] = {
+    "eval",          "dataloader",   "alpha",       "dropout",     "bias",        "path",
+    "dir",           "folder",       "file",        "_lr",         "lr_",         "learning_rate",
+    "seed",          "log",          "save",        "template",    "url",         "token",
+    "wandb",         "ratio",        "select",      "coef",        "weight",      "warmup",
+    "decay",         "beta",         "epsilon",     "clip",        "name",        "init",
+    "mask",          "steps",        "start",       "end_",        "prefetch",    "feature",
+    "test",          "valid",        "num_workers", "preprocess",  "map_batch",   "find_unused",
+    "split_batches", "even_batches", "drop_last",   "group_by",    "hub",         "resume",
+    "type",          "version",      "aspect",      "args",        "temperature", "top_",
+    "penalty",       "auto_find",    "bnb_",        "double_quant"};
+
+bool has_part(std::string_view name, std::span<const std::string_view> parts) {
+  return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
+    return name.find(part) != std::string_view::npos;
+  });
+}
+
+/// Names of further models: a role, and how a flag names a model.
+constexpr std::string_view kRoles[] = {"reward", "critic",   "reference", "teacher",  "draft",
+                                       "value",  "verifier", "diffusion", "assistant"};
+constexpr std::string_view kModelEnds[] = {"_model",    "_model_name",   "_model_path",
+                                           "_model_id", "_name_or_path", "_pretrained"};
+
+bool names_second_model(std::string_view key) {
+  const auto begins = [&](std::string_view role) { return key.starts_with(role); };
+  const auto ends = [&](std::string_view end) { return key.ends_with(end); };
+  return std::any_of(std::begin(kRoles), std::end(kRoles), begins) &&
+         std::any_of(std::begin(kModelEnds), std::end(kModelEnds), ends);
+}
+
+}  // namespace
+
+void add_code_settings(MegatronFlags& flags, const FileReader& files, PlanFile& plan) {
+  constexpr std::size_t kLongest = 1 << 20;
+  constexpr std::string_view kConfig = "LoraConfig";
+  const bool decided =
+      std::any_of(flags.map.entries.begin(), flags.map.entries.end(),
+                  [](const YamlEntry& entry) { return has_part(entry.key.scalar, kAdapterFlags); });
+  if (decided || flags.program_file.empty()) return;
+  const Result<std::string> text = read_named_file(files, plan.name, flags.program_file);
+  if (!text || text->size() > kLongest || has_adapter_condition(*text)) return;
+  std::size_t at = find_behind(*text, kConfig);
+  while (at != std::string::npos && (at >= text->size() || (*text)[at] != '('))
+    at = find_behind(*text, kConfig, at);
+  if (at == std::string::npos) return;
+  std::string_view rank = find_argument(*text, at + 1, "r");
+  const auto is_number = [](std::string_view value) { return parse_count(value, 1).has_value(); };
+  if (!rank.empty() && !is_number(rank)) rank = find_assigned(*text, rank);
+  if (!is_number(rank)) return;
+  const std::string modules = join_names(find_argument(*text, at + 1, "target_modules"));
+  add_key(flags, "use_peft", "true");
+  add_key(flags, "lora_r", rank);
+  if (!modules.empty()) add_key(flags, "lora_target_modules", modules);
+  for (const char* const bits : {"load_in_4bit", "load_in_8bit"})
+    if (!has_key(flags, bits) && find_assigned(*text, bits) == "True") add_key(flags, bits, "true");
+  plan.findings.push_back(
+      make_assumption(fmt::format("adapters of rank {}{}, as {} in {} has them", rank,
+                                  modules.empty() ? "" : " on " + make_excerpt(modules), kConfig,
+                                  make_excerpt(flags.program)),
+                      "", {.file = plan.name}));
+}
+
+void report_unread_settings(ForeignReading& r, std::span<const ForeignKey> rows) {
+  constexpr std::size_t kMaxListed = 20;
+  std::string list;
+  std::size_t count = 0;
+  const YamlNode* first = nullptr;
+  for (const YamlEntry& entry : r.root.entries) {
+    const std::string key = lower(entry.key.scalar.substr(0, kLongestLabel));
+    const bool section = entry.value.kind == YamlNode::Kind::map;
+    if (section || has_row(rows, entry.key.scalar) || is_off(entry.value)) continue;
+    if (names_second_model(key)) {
+      report_left_out(r, entry.value, "only the trained model is counted, without this one");
+      continue;
+    }
+    if (!has_part(key, kWeighty) || has_part(key, kLight) || ++count > kMaxListed) continue;
+    if (first == nullptr) first = &entry.key;
+    list += fmt::format("{}{}{}", list.empty() ? "" : ", ", r.dashes, make_excerpt(key));
+  }
+  if (first == nullptr) return;
+  if (count > kMaxListed) list += fmt::format(", and {} more", count - kMaxListed);
+  r.fields.report(*first, {.code = "RW0618",
+                           .severity = Severity::note,
+                           .message = "unknown settings are ignored",
+                           .detail = std::move(list)});
+}
+
+}  // namespace rankwright::importer
