@@ -498,7 +498,13 @@ const ShellWord* find_config(const std::vector<ShellWord>& words) {
     return word.unknown.empty() && is_yaml_file(word.text);
   };
   const bool launched = runs(kLaunchers), tool = runs(kTools);
-  for (std::size_t i = 1; (launched || tool) && i < words.size(); ++i)
+  const bool trains = std::any_of(words.begin(), words.end(), [](const ShellWord& word) {
+    const std::string name = lower(word.text.substr(word.text.rfind('/') + 1));
+    return name.ends_with(".py") &&
+           (name.find("train") != std::string::npos || name.find("tun") != std::string::npos ||
+            name.find("sft") != std::string::npos || name.find("po") != std::string::npos);
+  });
+  for (std::size_t i = 1; (launched || tool || trains) && i < words.size(); ++i)
     if (words[i - 1].text == "--config" && is_config(words[i])) return &words[i];
   for (std::size_t i = 1; launched && i < words.size(); ++i)
     if (words[i - 1].text.ends_with(".py") && is_config(words[i])) return &words[i];

@@ -454,7 +454,7 @@ void forget_usual_folders(MegatronFlags& flags) {
   std::erase_if(flags.unknown, [&](const MegatronFlags::Unknown& one) {
     const bool begins = !one.tail.empty() && std::isalnum(static_cast<unsigned char>(one.tail[0]));
     const bool name = begins || one.tail.find('/') != std::string::npos;
-    if (!name || !find_hub_model(one.tail)) return false;
+    if (!name || (!find_hub_model(one.tail) && find_model_of_size(one.tail).empty())) return false;
     YamlEntry entry{one.place, one.place};
     entry.key.scalar = one.flag;
     entry.value.kind = YamlNode::Kind::scalar;

@@ -160,9 +160,10 @@ void report_unknown(ForeignReading& r, const MegatronFlags& flags, std::span<con
         flags.guesses.front(),
         make_assumption(
             flags.guesses.size() == 1
-                ? "the value of the condition is unknown: using its first branch"
+                ? "the value of the condition is unknown: using its first branch, or the one of an "
+                  "unset variable"
                 : fmt::format("the values of {} conditions are unknown (lines {}): using "
-                              "their first branches",
+                              "their first branches, or the ones of unset variables",
                               flags.guesses.size(), list_lines(flags.guesses))));
   if (flags.cut)
     r.fields.report(flags.map, {.code = "RW0906",

@@ -61,7 +61,7 @@ std::string_view find_argument(std::string_view code, std::size_t at, std::strin
 bool has_adapter_condition(std::string_view code) {
   while (!code.empty()) {
     const std::size_t end = std::min(code.find('\n'), code.size());
-    const std::string_view line = trim(code.substr(0, end));
+    const std::string_view line = trim(code.substr(0, std::min(code.find('#'), end)));
     code.remove_prefix(std::min(end + 1, code.size()));
     const std::string words = lower(line);
     const bool condition = line.starts_with("if ") || line.starts_with("elif ") ||

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "rankwright/import/syntax/shell_evaluator.h"
@@ -34,6 +35,7 @@ struct Branch {
   bool guessed = false;   // the condition was unknown
   std::string unknown{};  // the variable that decides a guessed condition
   std::string decider{};  // the unset variable whose default decides a known one
+  std::string unset{};    // the variable without a value that a branch needs, which is not taken
   std::size_t where = 0;  // offset of its condition
   std::size_t effects = 0;
   std::optional<ShellWord> subject{};             // of a case
@@ -138,6 +140,7 @@ class ShellEvaluator {
   bool condition_ = false;   // between if and then
   bool arithmetic_ = false;  // after let
   bool cut_off_ = false;     // the command before ended at a comment between its lines
+  bool unset_ = false;       // the condition asks whether a variable without a value has one
   bool shifted_ = false;     // an argument was taken off in this round of a loop
   Truth last_ = Truth::yes;
   std::vector<Document> documents_{};   // of the current line
@@ -448,9 +451,13 @@ void ShellEvaluator::take(Truth truth) {
   if (branches_.empty()) return;
   Branch& branch = branches_.back();
   record_guess(branch);
+  if (truth == Truth::unknown && std::exchange(unset_, false)) {
+    branch.unset = unknown_;
+    truth = Truth::no;
+  }
   active_ = branch.outer && !branch.taken && truth != Truth::no;
-  branch.guessed = active_ && truth == Truth::unknown;
-  branch.unknown = branch.guessed ? unknown_ : "";
+  branch.guessed = active_ && (truth == Truth::unknown || !branch.unset.empty());
+  branch.unknown = !branch.guessed ? "" : truth == Truth::unknown ? unknown_ : branch.unset;
   if (!decider_.empty()) branch.decider = std::exchange(decider_, {});
   branch.effects = effects_;
   branch.taken = branch.taken || active_;
@@ -506,6 +513,7 @@ bool ShellEvaluator::read_keyword(std::string_view word) {
     if (!branches_.empty() && branches_.back().loop && !repeat_loop()) close_branch();
   } else if (word == "if") {
     open_branch();
+    unset_ = false;
     condition_ = true;
   } else if (word == "elif") {
     if (!branches_.empty()) {
@@ -513,6 +521,7 @@ bool ShellEvaluator::read_keyword(std::string_view word) {
       active_ = branches_.back().outer && !branches_.back().taken;
       branches_.back().where = words_.at();
     }
+    unset_ = false;
     condition_ = true;
   } else if (word == "then") {
     condition_ = false;
@@ -747,6 +756,21 @@ Truth ShellEvaluator::read_arithmetic() {
   return word.unknown.empty() && word.text == "0" ? Truth::no : Truth::yes;
 }
 
+/// Returns whether a test asks for a variable of the environment to have a value, which is not
+/// known: `-n "$NAME"`, `! -z "$NAME"`.
+bool needs_value(std::span<const ShellWord> test, bool negated) {
+  while (test.size() > 1 && test[0].text == "!") {
+    test = test.subspan(1);
+    negated = !negated;
+  }
+  if (test.empty() || test.size() > 2) return false;
+  const std::string& name = test.back().unknown;
+  const bool variable =
+      !name.empty() && shell::is_name(name[0]) && name[0] > '9' && name.find(' ') == name.npos;
+  const std::string_view asked = test.size() == 1 ? "-n" : std::string_view(test[0].text);
+  return variable && asked == (negated ? "-z" : "-n");
+}
+
 Truth ShellEvaluator::read_command() {
   words_.set_active(active());
   arithmetic_ = false;
@@ -850,6 +874,7 @@ Truth ShellEvaluator::read_command() {
   in_test_ = (opening == "[[" || in_test_) && !closed;
   if (tested.size() == 3) take_first_rank(tested[0]);
   const Truth truth = evaluate_test(tested);
+  if (needs_value(tested, negated)) unset_ = true;
   for (const ShellWord& word : tested) {
     if (truth == Truth::unknown && !word.unknown.empty()) unknown_ = word.unknown;
     if (condition_ && !word.default_of.empty()) decider_ = word.default_of;

@@ -462,5 +462,20 @@ TEST(ShellWords, ACommentBetweenTheLinesOfACommand_EndsIt) {
   EXPECT_THAT(read_shell("run --a 1  # --x\n--b 2\n").cut_off, IsEmpty());
 }
 
+// Nobody has set it: what the script does without it is known, and recorded as a guess.
+TEST(ShellWords, VariableThatABranchNeeds_IsUnset) {
+  for (const char* const test :
+       {"[ -n \"$X\" ]", "[[ ! -z $X ]]", "! [ -z \"$X\" ]", "[ \"$X\" ]"}) {
+    const ShellScript script =
+        read_shell(std::string("if ") + test + "; then\n A=1\nelse\n A=2\nfi\nrun --a $A\n");
+    EXPECT_EQ(join(script.commands.back().words), "run --a 2") << test;
+    EXPECT_EQ(script.commands.back().words.back().default_of, "?X") << test;
+    EXPECT_EQ(script.guesses.size(), 1U) << test;
+  }
+  EXPECT_EQ(value_of("A=0\nif [ -n \"$X\" ]; then\n A=1\nfi\n", "A"), "0");
+  EXPECT_EQ(value_of("A=0\nif [ -z \"$X\" ]; then\n A=1\nfi\n", "A"), "1");
+  EXPECT_EQ(value_of("A=0\nif [ -n \"$1\" ]; then\n A=1\nfi\n", "A"), "1");  // an argument
+}
+
 }  // namespace shell_words_test
 }  // namespace rankwright::importer
