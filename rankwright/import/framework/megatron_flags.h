@@ -55,9 +55,9 @@ struct MegatronFlags {
   std::set<std::string> used{};               // variables of the input that the script used
   std::map<std::string, std::string> default_values{};  // of unset variables of the script
   std::vector<std::string> unread{};                    // sourced files that cannot be read
-  std::vector<YamlNode> cut_off{};         // first flags behind a comment, which ends their command
-  std::vector<YamlNode> edited{};          // files that `sed -i` changes
-  std::size_t other_commands = 0;          // training commands that were left out
+  std::vector<YamlNode> cut_off{};                      // flags that the end of a line cuts off
+  std::vector<YamlNode> edited{};                       // files that `sed -i` changes
+  std::size_t other_commands = 0;                       // training commands that were left out
   std::vector<std::string> of_launcher{};  // flags of other programs than the training script
   std::vector<YamlNode> guesses{};  // conditions of unknown value whose first branch was taken
   std::string program{};            // of the training command: "pretrain_gpt.py"

@@ -100,8 +100,8 @@ void report_script(ForeignReading& r, const MegatronFlags& flags, const PlanFile
     note(fmt::format("values of the environment: {}", fmt::join(outside, ", ")), "");
   if (!flags.cut_off.empty())
     report_left_out(r, flags.cut_off.front(),
-                    fmt::format("the shell ends a command at a comment between its lines: the "
-                                "flags behind it are not passed on (line{} {})",
+                    fmt::format("the shell ends a command at a comment, and at a line without a "
+                                "backslash: the flags below are not passed on (line{} {})",
                                 flags.cut_off.size() == 1 ? "" : "s", list_lines(flags.cut_off)));
   if (!flags.edited.empty()) {
     constexpr std::size_t kShown = 3;

@@ -145,6 +145,10 @@ void read_attention_kernel(ForeignReading& r, const YamlNode& node) {
     r.draft.attention = plan::AttentionKernel::unfused;
 }
 
+void read_eager_switch(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node)) r.draft.attention = plan::AttentionKernel::unfused;
+}
+
 void read_compile(ForeignReading& r, const YamlNode& node) { r.draft.compile = !is_off(node); }
 
 void read_sync(ForeignReading& r, const YamlNode& node) { r.draft.sync_each_batch = !is_off(node); }
@@ -245,6 +249,17 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"train_vision_encoder", "", read_encoder_switch},
     {"freeze_vision", "", read_encoder_switch},
     {"freeze_visual_encoder", "", read_encoder_switch},
+    {"freeze_vision_model", "", read_encoder_switch},
+    {"freeze_multi_modal_projector", "", read_encoder_switch},
+    {"freeze_mm_modules", "", read_encoder_switch},
+    {"freeze_text_model", "", read_freeze},
+    {"additional_trainable_parameters", "", nullptr, false,
+     "only the adapters are estimated as trained"},
+    {"relora", "", nullptr, false, "estimated as one set of adapters"},
+    {"quantize_moe_experts", "", nullptr, false,
+     "experts are estimated in the format of the other weights"},
+    {"layer_offloading", "", nullptr, false, "frozen layers are estimated on the device"},
+    {"fp8", "", nullptr, false, "matmuls are estimated in 16 bits"},
     {"freeze_audio_encoder", "", read_encoder_switch},
     {"unfreeze_mm_vision_tower", "", read_encoder_switch},
     {"tune_mm_mlp_adapter", "", read_freeze},
@@ -321,6 +336,8 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"gradient_checkpointing", "parallelism.recompute", read_trainer_recompute},
     {"use_gradient_checkpointing", "parallelism.recompute", read_trainer_recompute},
     {"gradient_checkpointing_enable", "parallelism.recompute", read_trainer_recompute},
+    {"enable_activation_checkpointing", "parallelism.recompute", read_trainer_recompute},
+    {"activation_checkpointing", "parallelism.recompute", read_trainer_recompute},
     {"activation_offloading", "parallelism.offload.activations", read_offload_activations},
     {"disable_gradient_checkpointing", "parallelism.recompute"},
     {"optim", "job.optimizer", read_trainer_optimizer},
@@ -354,6 +371,7 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"cut_cross_entropy", "software.loss", read_cut_cross_entropy},
     {"attn_implementation", "software.attention", read_attention_kernel},
     {"flash_attn", "software.attention", read_attention_kernel},
+    {"eager_attention", "software.attention", read_eager_switch},
     {"attn_impl", "software.attention", read_attention_kernel},
     {"torch_compile", "software.compile", read_compile},
     {"accelerator_config.gradient_accumulation_kwargs.sync_each_batch", "software.sync_each_batch",

@@ -86,25 +86,19 @@ std::string join_names(std::string_view list) {
   return names;
 }
 
-/// Parts of names that speak of memory or of time, and of settings that have neither.
+/// Parts of names that speak of memory or of time: settings with them are named first.
 constexpr std::string_view kWeighty[] = {
-    "lora",      "adapter",   "peft",      "freez", "froz",      "tune_",         "trainable",
-    "8bit",      "4bit",      "bits",      "quant", "offload",   "checkpointing", "dpo",
-    "grpo",      "distill",   "expert",    "moe",   "sparse",    "vision",        "encoder",
-    "projector", "resampler", "optimizer", "fp8",   "fused",     "liger",         "unsloth",
-    "parallel",  "batch",     "accum",     "attn",  "attention", "compress",      "prun",
-    "memory",    "recompute", "galore",    "mtp",   "unroll"};
+    "lora",   "adapter", "peft",    "freez",      "froz",   "tune_",  "trainable",
+    "bit",    "quant",   "offload", "checkpoint", "dpo",    "expert", "moe",
+    "sparse", "vision",  "encoder", "optim",      "fp8",    "fused",  "parallel",
+    "batch",  "accum",   "attn",    "attention",  "memory", "length"};
+
+/// Parts of names that speak of data, of files and of logs.
 constexpr std::string_view kLight[] = {
-    "eval",          "dataloader",   "alpha",       "dropout",     "bias",        "path",
-    "dir",           "folder",       "file",        "_lr",         "lr_",         "learning_rate",
-    "seed",          "log",          "save",        "template",    "url",         "token",
-    "wandb",         "ratio",        "select",      "coef",        "weight",      "warmup",
-    "decay",         "beta",         "epsilon",     "clip",        "name",        "init",
-    "mask",          "steps",        "start",       "end_",        "prefetch",    "feature",
-    "test",          "valid",        "num_workers", "preprocess",  "map_batch",   "find_unused",
-    "split_batches", "even_batches", "drop_last",   "group_by",    "hub",         "resume",
-    "type",          "version",      "aspect",      "args",        "temperature", "top_",
-    "penalty",       "auto_find",    "bnb_",        "double_quant"};
+    "path",  "dir",   "folder",   "file",  "data",   "eval",   "test",       "valid",
+    "log",   "wandb", "prompt",   "image", "video",  "audio",  "seed",       "save",
+    "print", "name",  "template", "token", "url",    "warmup", "lr",         "rate",
+    "decay", "port",  "host",     "key",   "column", "epoch",  "temperature"};
 
 bool has_part(std::string_view name, std::span<const std::string_view> parts) {
   return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
@@ -158,24 +152,30 @@ void add_code_settings(MegatronFlags& flags, const FileReader& files, PlanFile& 
 }
 
 void report_unread_settings(ForeignReading& r, std::span<const ForeignKey> rows) {
-  constexpr std::size_t kMaxListed = 20;
-  std::string list;
-  std::size_t count = 0;
+  constexpr std::size_t kMaxListed = 16;
+  const KnownKeys& known = KnownKeys::find("fine-tuning");
+  std::vector<std::string> weighty, others;
   const YamlNode* first = nullptr;
   for (const YamlEntry& entry : r.root.entries) {
-    const std::string key = lower(entry.key.scalar.substr(0, kLongestLabel));
+    const std::string_view key = entry.key.scalar;
     const bool section = entry.value.kind == YamlNode::Kind::map;
-    if (section || has_row(rows, entry.key.scalar) || is_off(entry.value)) continue;
-    if (names_second_model(key)) {
+    if (section || has_row(rows, key) || known.contains(key) || is_off(entry.value)) continue;
+    const std::string name = lower(key.substr(0, kLongestLabel));
+    if (names_second_model(name)) {
       report_left_out(r, entry.value, "only the trained model is counted, without this one");
       continue;
     }
-    if (!has_part(key, kWeighty) || has_part(key, kLight) || ++count > kMaxListed) continue;
+    const bool weighs = has_part(name, kWeighty);
+    if (!weighs && has_part(name, kLight)) continue;
     if (first == nullptr) first = &entry.key;
-    list += fmt::format("{}{}{}", list.empty() ? "" : ", ", r.dashes, make_excerpt(key));
+    (weighs ? weighty : others).push_back(fmt::format("{}{}", r.dashes, make_excerpt(key)));
   }
   if (first == nullptr) return;
-  if (count > kMaxListed) list += fmt::format(", and {} more", count - kMaxListed);
+  weighty.insert(weighty.end(), others.begin(), others.end());
+  const std::size_t shown = std::min(weighty.size(), kMaxListed);
+  std::string list =
+      fmt::format("{}", fmt::join(weighty.begin(), weighty.begin() + long(shown), ", "));
+  if (shown < weighty.size()) list += fmt::format(", and {} more", weighty.size() - shown);
   r.fields.report(*first, {.code = "RW0618",
                            .severity = Severity::note,
                            .message = "unknown settings are ignored",

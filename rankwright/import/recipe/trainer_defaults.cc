@@ -90,8 +90,8 @@ constexpr ProgramName kProgramNames[] = {
     {"orpo", "rl", "orpo", kPairsOnly, kMethodKeys},
     {"grpo", "rl", "grpo", kCompletions, kMethodKeys},
     {"dpo", "rl", "dpo", kPairs, kMethodKeys},
-    {"peft", "use_peft", "true", kAdapters, kAdapterDeciders, kRankKeys},
-    {"lora", "use_peft", "true", kAdapters, kAdapterDeciders, kRankKeys},
+    {"peft", "use_lora", "true", kAdapters, kAdapterDeciders, kRankKeys},
+    {"lora", "use_lora", "true", kAdapters, kAdapterDeciders, kRankKeys},
 };
 
 }  // namespace

@@ -75,8 +75,8 @@ void add_tool_defaults(MegatronFlags& flags, std::string_view command);
 /// about them, and reports them as assumed.
 void add_code_settings(MegatronFlags& flags, const FileReader& files, PlanFile& plan);
 
-/// Names the settings that are not known and whose names speak of memory or of time (RW0618), and
-/// further models (RW0601).
+/// Names the settings that no tool has and that are not data (RW0618), those that speak of memory
+/// or of time first, and further models (RW0601).
 void report_unread_settings(ForeignReading& r, std::span<const ForeignKey> rows);
 
 }  // namespace rankwright::importer

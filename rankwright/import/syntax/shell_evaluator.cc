@@ -125,19 +125,6 @@ void Expander::skip_line() {
   while (at_ < text_.size() && peek() != '\n') skip(1);
 }
 
-bool Expander::after_joined_line() const {
-  std::string_view before = text_.substr(0, at_);
-  const auto trim_blanks = [&] {
-    while (before.ends_with(' ') || before.ends_with('\t') || before.ends_with('\r'))
-      before.remove_suffix(1);
-  };
-  trim_blanks();
-  if (!before.ends_with('\n')) return false;
-  before.remove_suffix(1);
-  trim_blanks();
-  return before.ends_with('\\');
-}
-
 void Expander::skip_lines() {
   for (skip_blanks(); !done() && (peek() == '\n' || peek() == '#'); skip_blanks()) {
     skip_line();

@@ -124,8 +124,6 @@ class Expander {
   /// Skips blanks and continued lines, not line breaks.
   void skip_blanks();
   void skip_line();
-  /// Returns whether only blanks are between here and a joined line above.
-  bool after_joined_line() const;
   /// Skips empty lines and comments.
   void skip_lines();
   void charge(std::size_t work);

@@ -85,6 +85,9 @@ class ShellEvaluator {
 
  private:
   enum class Join : unsigned char { none, both, either };
+  /// Whether flags on the next line were cut off from the command before: it has flags, or they
+  /// already follow it.
+  enum class Cut : unsigned char { none, possible, done };
   static constexpr std::size_t kMaxDepth = 64;
   static constexpr std::size_t kMaxWords = 200'000;
   static constexpr std::size_t kMaxCalls = 16;  // nested calls and sourced files
@@ -139,7 +142,6 @@ class ShellEvaluator {
   bool in_test_ = false;     // between [[ and ]]
   bool condition_ = false;   // between if and then
   bool arithmetic_ = false;  // after let
-  bool cut_off_ = false;     // the command before ended at a comment between its lines
   bool unset_ = false;       // the condition asks whether a variable without a value has one
   bool shifted_ = false;     // an argument was taken off in this round of a loop
   Truth last_ = Truth::yes;
@@ -149,6 +151,7 @@ class ShellEvaluator {
   std::string unknown_{};               // variable of the last condition of unknown value
   std::string decider_{};  // variable whose default decides the condition before a branch
   Join join_ = Join::none;
+  Cut cut_ = Cut::none;
   std::size_t effects_ = 0;
   std::size_t recorded_ = 0;
 };
@@ -775,14 +778,13 @@ Truth ShellEvaluator::read_command() {
   words_.set_active(active());
   arithmetic_ = false;
   std::vector<ShellWord> tested, recorded;
-  bool may_assign = true, assigned = false, commented = false;
-  const bool cut_off = std::exchange(cut_off_, false);
+  bool may_assign = true, assigned = false;
+  const Cut cut = std::exchange(cut_, Cut::none);
   for (bool first = true; !words_.done(); first = false) {
     words_.skip_blanks();
     const char c = words_.peek();
     words_.charge(1);
     if (c == '#') {
-      commented = words_.after_joined_line();
       words_.skip_line();
       break;
     }
@@ -825,12 +827,18 @@ Truth ShellEvaluator::read_command() {
       for (ShellWord& one : words_.split_at_blanks(field)) recorded.push_back(std::move(one));
     }
   }
-  // A comment between the lines of a command ends it: what follows is another command.
-  cut_off_ = commented && (cut_off || !tested.empty());
-  if (cut_off && !tested.empty() && tested[0].text.starts_with("-")) {
-    if (active()) script_.cut_off.push_back(tested[0].at);
+  // A command ends at a comment between its lines, and at a line without a backslash: flags that
+  // follow are another command, which does not exist.
+  const bool flags = !tested.empty() && tested[0].text.starts_with("-");
+  if (cut != Cut::none && flags) {
+    if (active() && cut == Cut::possible) script_.cut_off.push_back(tested[0].at);
+    cut_ = Cut::done;
     return last_;
   }
+  const bool has_flags = std::any_of(tested.begin(), tested.end(), [](const ShellWord& word) {
+    return word.text.starts_with("--") && word.text.size() > 2;
+  });
+  cut_ = tested.empty() && !assigned ? cut : has_flags && !flags ? Cut::possible : Cut::none;
   redirected_ = false;
   const std::vector<std::string> targets = std::exchange(targets_, {});
   // An empty line changes nothing: `if [ a = b ];` may have its `then` on the next one. Arithmetic,

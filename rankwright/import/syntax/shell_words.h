@@ -41,9 +41,9 @@ struct ShellScript {
   std::vector<std::size_t> guesses{};  // conditions of unknown value whose first branch was taken
   std::set<std::string> used{};        // variables of the input that the script used
   std::map<std::string, std::string> defaults{};  // of unset variables, where the script has them
-  std::vector<std::size_t> cut_off{};            // flags behind a comment, which ends their command
-  std::vector<std::string> sources{};            // files that it sources and that cannot be read
-  std::map<std::string, std::string> written{};  // texts of the configs that it writes, by name
+  std::vector<std::size_t> cut_off{};             // flags that the end of a line cuts off
+  std::vector<std::string> sources{};             // files that it sources and that cannot be read
+  std::map<std::string, std::string> written{};   // texts of the configs that it writes, by name
   bool cut = false;  // the script exceeds the budget and was read in part
 };
 

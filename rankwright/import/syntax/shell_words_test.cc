@@ -452,14 +452,19 @@ TEST(ShellWords, OptionsOfAScriptThatAnotherOneRuns_AreRead) {
 }
 
 // bash reads "--b 2" as the next command, and does not find it.
-TEST(ShellWords, ACommentBetweenTheLinesOfACommand_EndsIt) {
+TEST(ShellWords, FlagsThatALineEndCutsOff) {
   const ShellScript script =
       read_shell("run --a 1 \\\n  # --x 3 \\\n  --b 2 \\\n  --c 3\nrun --d 4\n");
   EXPECT_EQ(join(script.commands.front().words), "run --a 1");
   EXPECT_EQ(join(script.commands.back().words), "run --d 4");
   EXPECT_EQ(script.commands.size(), 2U);
   EXPECT_THAT(script.cut_off, ElementsAre(26U));
-  EXPECT_THAT(read_shell("run --a 1  # --x\n--b 2\n").cut_off, IsEmpty());
+  // No backslash behind "--a 1".
+  EXPECT_THAT(read_shell("run --a 1\n  --b 2 \\\n --c 3\n  # x\n  --d 4\n").cut_off,
+              ElementsAre(12U));
+  EXPECT_THAT(read_shell("run --a 1\nX=1\n--b 2\n").cut_off, IsEmpty());
+  // A list of flags.
+  EXPECT_EQ(last_command("--a 1\n--b 2\n"), "--b 2");
 }
 
 // Nobody has set it: what the script does without it is known, and recorded as a guess.
