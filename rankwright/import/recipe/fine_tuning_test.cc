@@ -609,7 +609,7 @@ TEST(FineTuning, PureBf16_HasGradientsInBf16) {
 TEST(FineTuning, ModulesBesideAdapters_MatterWithAdaptersOnly) {
   const PlanFile plan = read(
       "model_name_or_path: Qwen/Qwen2.5-7B\nper_device_train_batch_size: 1\nmax_length: 2048\n"
-      "use_peft: false\nlora_modules_to_save:\n  - score\n");
+      "gradient_checkpointing: true\nuse_peft: false\nlora_modules_to_save:\n  - score\n");
   EXPECT_TRUE(plan.findings.empty()) << plan.findings[0].detail;
 }
 

@@ -162,6 +162,15 @@ void finish_length(ForeignReading& r, PlanFile& plan) {
   r.fields.report(r.root, make_assumption(assumed, kHint));
 }
 
+/// TRL recomputes by default since 0.22, and did not before.
+void assume_no_recompute(ForeignReading& r, PlanFile& plan) {
+  if (!is_trl(r) || r.draft.recompute) return;
+  constexpr const char* kHint = "set gradient_checkpointing";
+  constexpr const char* kAssumed = "no recomputation, TRL's default before 0.22";
+  plan.open.push_back({"parallelism.recompute", kAssumed, kHint});
+  r.fields.report(r.root, make_assumption(kAssumed, kHint));
+}
+
 /// The keys that name the reference of a penalty, or another frozen model.
 constexpr const char* kReferenceKeys[] = {"ref_name_or_path", "ref_model_name_or_path",
                                           "ref_model_path", "ref_model"};
@@ -259,6 +268,7 @@ void finish_method(ForeignReading& r, PlanFile& plan) {
   finish_pairs(r);
   finish_reference(r);
   finish_length(r, plan);
+  assume_no_recompute(r, plan);
 }
 
 }  // namespace rankwright::importer

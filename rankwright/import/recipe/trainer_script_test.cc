@@ -273,6 +273,7 @@ TEST(TrainerScript, CommandsOfTrl_StateTheMethodAndTheLength) {
   EXPECT_THAT(pairs.draft.micro_batch, Optional(4));
   EXPECT_THAT(pairs.draft.sequence, Optional(1024));
   EXPECT_THAT(read("trl grpo " + flags).draft.sequence, Optional(768));  // 512 + 256
+  EXPECT_THAT(pairs.findings, Contains(Field(&Diagnostic::detail, HasSubstr("no recomputation"))));
   const FileReader files = [](const std::string& name) -> Result<std::string> {
     if (!name.ends_with("r.yaml")) return refuse_file(name);
     return "model_name_or_path: Qwen/Qwen2.5-7B\nper_device_train_batch_size: 2\nbf16: true\n";
