@@ -1,5 +1,5 @@
-// Expands the words of a shell script: quotes, variables, defaults, arithmetic. Commands and
-// branches are in shell_words.cc, what commands print in shell_output.cc. Private to shell_*.cc.
+// Expands the words of a shell script: quotes, variables, defaults, arithmetic. Commands are in
+// shell_script.h, and the output of commands is in shell_output.cc. Private to shell_*.cc.
 #pragma once
 
 #include <cstdint>
