@@ -192,9 +192,9 @@ MegatronFlags read_overridden_recipe(std::string_view text, const ShellInput& in
   return script;
 }
 
-void fill_usual_ranks(ForeignReading& r, PlanFile& plan) {
+void fill_usual_ranks(ForeignReading& r, PlanFile& plan, std::string_view path) {
   constexpr i64 kUsualGpus = 8;
-  const std::optional<i64> nodes = read_whole_at(r, "nodes", 1, cluster::kMaxDevices / kUsualGpus);
+  const std::optional<i64> nodes = read_whole_at(r, path, 1, cluster::kMaxDevices / kUsualGpus);
   if (nodes && !plan.draft.shape && !plan.draft.world) plan.usual_world = *nodes * kUsualGpus;
 }
 

@@ -24,8 +24,8 @@ bool has_overrides(std::string_view text);
 MegatronFlags read_overridden_recipe(std::string_view text, const ShellInput& input,
                                      bool (*is_read)(std::string_view flag), Diagnostics& findings);
 
-/// A run that states only its nodes is assumed to have 8 GPUs in each.
-void fill_usual_ranks(ForeignReading& r, PlanFile& plan);
+/// A run that states only its nodes, at `path`, is assumed to have 8 GPUs in each.
+void fill_usual_ranks(ForeignReading& r, PlanFile& plan, std::string_view path = "nodes");
 
 /// Recipes of Megatron-Bridge may name a model instead of its shapes, and those of NeMo a
 /// checkpoint. The names of these keys are taken off `ignored`.

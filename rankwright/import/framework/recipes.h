@@ -16,6 +16,14 @@ namespace rankwright::importer {
 /// the size that the name states.
 void read_named_model(ForeignReading& r, const YamlNode& node);
 
+/// Changes the shapes of the model that the file names by those of a config of transformers in
+/// `node`: such a model is trained from scratch. Read after the name.
+void read_config_overrides(ForeignReading& r, const YamlNode& node);
+/// Reads a config of transformers that the file states key by key, as the arguments of its class
+/// (`_target_: transformers.LlamaConfig`) or with a `model_type`. One that cannot be read is
+/// reported, and leaves the model open.
+void read_stated_config(ForeignReading& r, const YamlNode& node);
+
 /// Reports another way of training than LoRA and all parameters, unless the setting is off.
 void refuse_partial_training(ForeignReading& r, const YamlNode& node);
 /// Reads the rank of adapters on all linear layers; 0 and null are full training.

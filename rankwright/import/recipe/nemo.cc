@@ -6,6 +6,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/base/quantity.h"
+#include "rankwright/import/framework/recipe_script.h"
 #include "rankwright/import/framework/recipes.h"
 #include "rankwright/import/plan/plan_format.h"
 
@@ -51,6 +52,12 @@ void read_engine_fp8(ForeignReading& r, const YamlNode& node) {
   if (!is_off(node)) r.draft.matmul = plan::Matmul::fp8;
 }
 
+/// FSDP reduces gradients in every micro-batch instead of keeping them whole until the last one
+/// (nemo_automodel's get_sync_ctx; deferred by default).
+void read_deferred_sync(ForeignReading& r, const YamlNode& node) {
+  if (is_off(node)) r.draft.sync_each_batch = true;
+}
+
 // Keys of the engine that trains, under policy.megatron_cfg or policy.dtensor_cfg.
 constexpr ForeignKey kNemoEngineKeys[] = {
     {"peft", "job.lora_rank"},
@@ -64,6 +71,7 @@ constexpr ForeignKey kNemoEngineKeys[] = {
     {"expert_tensor_parallel_size", "parallelism.etp_size", whole<&Draft::etp, kMaxDegree>},
     {"sequence_parallel", "parallelism.sequence_parallel", python_flag<&Draft::sequence_parallel>},
     {"cpu_offload", "parallelism.offload.parameters", read_offload_all},
+    {"defer_fsdp_grad_sync", "software.sync_each_batch", read_deferred_sync},
     {"distributed_data_parallel_config.overlap_grad_reduce", "parallelism.overlap.grad_reduce",
      python_flag<&Draft::overlap_grad>},
     {"distributed_data_parallel_config.overlap_param_gather", "parallelism.overlap.param_gather",
@@ -270,8 +278,19 @@ void read_automodel_attention(ForeignReading& r, const YamlNode& node) {
   if (node.scalar == "eager") r.draft.attention = plan::AttentionKernel::unfused;
 }
 
+/// Reads a model that is made from a config: the name of one, a named one with other shapes, or all
+/// of its keys.
+void read_automodel_config(ForeignReading& r, const YamlNode& node) {
+  if (node.kind == YamlNode::Kind::scalar) return read_named_model(r, node);
+  if (node.kind != YamlNode::Kind::map) return;
+  if (node.find("pretrained_model_name_or_path") != nullptr)
+    read_config_overrides(r, node);
+  else
+    read_stated_config(r, node);
+}
+
 constexpr ForeignKey kAutomodelKeys[] = {
-    {"model._target_", "model", read_model_class},
+    {"model._target_", "", read_model_class},
     {"model.backend.te_fp8", "job.matmul", read_transformer_engine_fp8},
     {"fp8.enabled", "job.matmul", read_engine_fp8},
     {"optimizer.exp_avg_dtype", "job.moment_dtype", read_moment_dtype},
@@ -295,8 +314,12 @@ constexpr ForeignKey kAutomodelKeys[] = {
     {"quantization.load_in_8bit", "job.base_dtype", read_8bit_weights},
     {"model.pretrained_model_name_or_path", "model", read_named_model},
     {"model.config.pretrained_model_name_or_path", "model", read_named_model},
-    {"model.config", "model"},
+    {"model.config", "model", read_automodel_config},
+    {"distributed.defer_fsdp_grad_sync", "software.sync_each_batch", read_deferred_sync},
     {"model.torch_dtype", "job.param_dtype"},
+    {"slurm.nodes", "node_shape"},
+    {"slurm.ntasks_per_node", "node_shape"},
+    {"benchmark.num_nodes", "node_shape"},
     {"distributed.tp_size", "parallelism.tp_size", degree<&Draft::tp>},
     {"distributed.cp_size", "parallelism.cp_size", degree<&Draft::cp>},
     {"distributed.pp_size", "parallelism.pp_size", degree<&Draft::pp>},
@@ -367,8 +390,6 @@ void fill_automodel_states(ForeignReading& r) {
 
 void fill_automodel(ForeignReading& r) {
   Draft& d = r.draft;
-  const YamlNode* const config = find_path(r.root, "model.config");
-  if (config != nullptr && config->kind == YamlNode::Kind::scalar) read_named_model(r, *config);
   const YamlNode* const strategy = find_path(r.root, "distributed.strategy");
   const YamlNode* const manager = find_path(r.root, "distributed._target_");
   const bool replicated = (strategy != nullptr && strategy->scalar == "ddp") ||
@@ -462,6 +483,8 @@ void read_automodel(PlanFile& plan, const FileReader& files) {
                                            "are estimated"});
   read_foreign(reading, kAutomodelKeys, plan);
   fill_automodel(reading);
+  read_node_shape(reading, "slurm.nodes", "slurm.ntasks_per_node", 1, std::nullopt);
+  fill_usual_ranks(reading, plan, "benchmark.num_nodes");
   plan.ignored_keys.clear();  // data, checkpoints and logging
   plan.answered.emplace_back(
       "RW0406");  // its pipeline reduces gradients once, as torchtitan's does

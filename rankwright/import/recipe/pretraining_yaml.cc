@@ -249,46 +249,6 @@ void read_peft_config(ForeignReading& r, const YamlNode& node) {
   if (!is_off(node)) read_lora_map(r, "model.peft_config", "r");
 }
 
-/// A key of a config of transformers, and the shape that it states.
-struct ConfigOverride {
-  std::string_view key;
-  i64 model::Shapes::*shape;
-};
-constexpr ConfigOverride kConfigOverrides[] = {
-    {"hidden_size", &model::Shapes::hidden},
-    {"num_hidden_layers", &model::Shapes::layers},
-    {"num_attention_heads", &model::Shapes::heads},
-    {"num_key_value_heads", &model::Shapes::kv_heads},
-    {"head_dim", &model::Shapes::head_dim},
-    {"intermediate_size", &model::Shapes::ffn},
-    {"vocab_size", &model::Shapes::vocab},
-    {"sliding_window", &model::Shapes::window},
-};
-
-/// Changes the shapes of the model that the file names: a model of a hub with another config is
-/// trained from scratch. Read after the name.
-void read_config_overrides(ForeignReading& r, const YamlNode& node) {
-  const bool changes =
-      std::any_of(std::begin(kConfigOverrides), std::end(kConfigOverrides),
-                  [&](const ConfigOverride& row) { return find_path(node, row.key) != nullptr; });
-  if (!changes) return;
-  std::optional<model::Shapes> shapes =
-      r.draft.model ? model::derive_shapes(*r.draft.model) : std::nullopt;
-  if (!shapes)
-    return report_left_out(r, node, "config_overrides: they change a model that is unknown here");
-  // The width of a head is that of the new shapes unless it is stated.
-  if (find_path(node, "hidden_size") != nullptr ||
-      find_path(node, "num_attention_heads") != nullptr)
-    shapes->head_dim = 0;
-  for (const ConfigOverride& row : kConfigOverrides)
-    if (const YamlNode* const value = find_path(node, row.key))
-      (*shapes).*row.shape = r.fields.whole(*value, 0, kMaxCount).value_or((*shapes).*row.shape);
-  if (const YamlNode* const tied = find_path(node, "tie_word_embeddings"))
-    shapes->tied = !is_off(*tied);
-  shapes->name = "this model";
-  r.draft.model = r.fields.take(node, build(*shapes));
-}
-
 /// Reports the algorithms of Composer that change a step, besides those that do not.
 void read_algorithms(ForeignReading& r, const YamlNode& node) {
   constexpr std::string_view kLight[] = {"gradient_clipping", "label_smoothing",

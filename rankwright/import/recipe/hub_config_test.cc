@@ -1,0 +1,92 @@
+// Models that a recipe of NeMo Automodel states by the keys of a config of transformers.
+#include <gmock/gmock.h>
+
+#include "rankwright/import/plan/plan_format.h"
+#include "rankwright/model/parameters.h"
+#include "tests/support/left_out.h"
+
+namespace rankwright::importer {
+namespace hub_config_test {
+
+using ::testing::Optional;
+
+/// A recipe with this config of its model.
+PlanFile automodel(const std::string& config, const std::string& more = "") {
+  return read_any_plan(
+      "step_scheduler: {global_batch_size: 64, local_batch_size: 1}\nmodel:\n"
+      "  _target_: nemo_automodel.NeMoAutoModelForCausalLM.from_config\n  config:\n" +
+          config + "dataset: {seq_len: 4096}\n" + more,
+      "a.yaml", refuse_file);
+}
+
+// TinyLlama: 2 x 32000 x 2048 of embeddings and head; 22 layers of 2048 x (2 x 2048 + 2 x 256) of
+// attention, 3 x 2048 x 5632 of the MLP and 2 norms; a last norm. 1.1 B in all.
+TEST(HubConfig, ClassAndItsArguments_AreTheModel) {
+  const PlanFile plan = automodel(
+      "    _target_: transformers.models.llama.configuration_llama.LlamaConfig\n"
+      "    vocab_size: 32000\n    hidden_size: 2048\n    intermediate_size: 5632\n"
+      "    num_hidden_layers: 22\n    num_attention_heads: 32\n    num_key_value_heads: 4\n"
+      "    rope_theta: 10000.0\n    attention_bias: False\n");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(count_parameters(*plan.draft.model).total(), 1'100'048'384);
+}
+
+TEST(HubConfig, ClassOfAModelWithExperts_IsRead) {
+  const PlanFile plan = automodel(
+      "    _target_: transformers.models.qwen3_moe.configuration_qwen3_moe.Qwen3MoeConfig\n"
+      "    vocab_size: 4096\n    hidden_size: 2048\n    intermediate_size: 4096\n"
+      "    num_hidden_layers: 2\n    num_attention_heads: 8\n    num_key_value_heads: 4\n"
+      "    num_experts: 4\n    num_experts_per_tok: 2\n    moe_intermediate_size: 1024\n");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->layers(), 2);
+  EXPECT_EQ(plan.draft.model->layer(0).ffn.experts, 4);
+  EXPECT_EQ(plan.draft.model->layer(0).ffn.active, 2);
+}
+
+TEST(HubConfig, UnknownClass_IsReported) {
+  const PlanFile plan =
+      automodel("    _target_: my.NewConfig\n    hidden_size: 2048\n    num_hidden_layers: 2\n");
+  EXPECT_FALSE(plan.draft.model.has_value());
+  EXPECT_THAT(plan.findings, left_out("model_type"));
+}
+
+TEST(HubConfig, ArgumentsChangeANamedModel) {
+  const PlanFile plan = automodel(
+      "    _target_: transformers.AutoConfig.from_pretrained\n"
+      "    pretrained_model_name_or_path: Qwen/Qwen3-30B-A3B\n    num_hidden_layers: 4\n");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->layers(), 4);
+  EXPECT_EQ(plan.draft.model->layer(0).ffn.experts, 128);
+}
+
+// The default keeps whole gradients until the last micro-batch (nemo_automodel's get_sync_ctx).
+TEST(Automodel, GradientsThatAreNotDeferred_AreReducedInEveryMicroBatch) {
+  const std::string config = "    pretrained_model_name_or_path: meta-llama/Llama-3.1-8B\n";
+  const std::string key = "distributed: {strategy: fsdp2, defer_fsdp_grad_sync: ";
+  EXPECT_THAT(automodel(config, key + "False}\n").draft.sync_each_batch, Optional(true));
+  EXPECT_FALSE(automodel(config, key + "true}\n").draft.sync_each_batch.has_value());
+}
+
+// The launcher's nodes are stated with their ranks, those of a benchmark without.
+TEST(Automodel, ReadsTheNodes) {
+  const std::string config = "    pretrained_model_name_or_path: meta-llama/Llama-3.1-8B\n";
+  const PlanFile launched = automodel(config, "slurm: {nodes: 2, ntasks_per_node: 4}\n");
+  ASSERT_TRUE(launched.draft.shape.has_value());
+  EXPECT_EQ(launched.draft.shape->nodes, 2);
+  EXPECT_EQ(launched.draft.shape->gpus, 4);
+  EXPECT_THAT(automodel(config, "benchmark: {num_nodes: 8}\n").usual_world, Optional(64));
+}
+
+// Findings about the model are at its name.
+TEST(Automodel, UnknownModel_IsLocatedAtItsName) {
+  const PlanFile plan = read_any_plan(
+      "step_scheduler: {global_batch_size: 64, local_batch_size: 1}\nmodel:\n"
+      "  _target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained\n"
+      "  pretrained_model_name_or_path: some/new-model\n",
+      "a.yaml", refuse_file);
+  ASSERT_EQ(plan.keys.at(0).path, "model");
+  EXPECT_EQ(plan.keys.at(0).where.line, 4);
+}
+
+}  // namespace hub_config_test
+}  // namespace rankwright::importer
