@@ -77,6 +77,19 @@ TEST(Automodel, ReadsTheNodes) {
   EXPECT_THAT(automodel(config, "benchmark: {num_nodes: 8}\n").usual_world, Optional(64));
 }
 
+TEST(Automodel, SettingsWithoutAnEstimate_AreReported) {
+  const std::string config = "    pretrained_model_name_or_path: Qwen/Qwen3-30B-A3B\n";
+  EXPECT_THAT(automodel(config, "teacher_distributed: {dp_size: 1, tp_size: 2}\n").findings,
+              left_out("teacher"));
+  EXPECT_THAT(automodel(config, "qat: {enabled: true}\n").findings, left_out("qat"));
+  EXPECT_THAT(automodel(config, "peft: {dim: 32, moe_rank_scaling: true}\n").findings,
+              left_out("moe_rank_scaling"));
+  const std::string policy = "distributed: {mp_policy: {param_dtype: ";
+  EXPECT_THAT(automodel(config, policy + "float32}}\n").findings, left_out("mp_policy"));
+  EXPECT_THAT(automodel(config, policy + "bfloat16}}\n").findings,
+              ::testing::Not(left_out("mp_policy")));
+}
+
 // Findings about the model are at its name.
 TEST(Automodel, UnknownModel_IsLocatedAtItsName) {
   const PlanFile plan = read_any_plan(

@@ -278,6 +278,12 @@ void read_automodel_attention(ForeignReading& r, const YamlNode& node) {
   if (node.scalar == "eager") r.draft.attention = plan::AttentionKernel::unfused;
 }
 
+/// FSDP gathers parameters, and multiplies, in the policy's format: bf16 unless stated.
+void read_policy_dtype(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar.find("32") != std::string::npos)
+    report_left_out(r, node, "distributed.mp_policy.param_dtype: matmuls are estimated in 16 bits");
+}
+
 /// Reads a model that is made from a config: the name of one, a named one with other shapes, or all
 /// of its keys.
 void read_automodel_config(ForeignReading& r, const YamlNode& node) {
@@ -308,6 +314,11 @@ constexpr ForeignKey kAutomodelKeys[] = {
     {"dflash", "", nullptr, false, "estimated without the model that drafts are made for"},
     {"processor.p_max_length", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
     {"teacher_model", "", nullptr, false, "only the trained model is counted, without its teacher"},
+    {"teacher_distributed", "", nullptr, false, "the teacher's ranks are beside those of the plan"},
+    {"qat.enabled", "", nullptr, false, "estimated without the rounding of weights"},
+    {"distributed.mp_policy.param_dtype", "", read_policy_dtype},
+    {"peft.moe_rank_scaling", "", nullptr, false, "adapters of experts have the whole rank"},
+    {"peft.exclude_modules", "", nullptr, false, "adapters are counted on these layers, too"},
     {"peft", "job.lora_rank", read_adapters},
     {"optimizer._target_", "job.optimizer", read_optimizer_class},
     {"quantization.load_in_4bit", "job.base_dtype", read_quantized<plan::BaseDtype::nf4>},
