@@ -218,6 +218,8 @@ class FlagCollector {
   void add_overrides(const std::vector<ShellWord>& words) {
     constexpr std::size_t kMaxRemoved = 100;
     for (const ShellWord& word : words) {
+      if (out_.program.empty() && word.text.ends_with(".py"))
+        out_.program = word.text.substr(word.text.rfind('/') + 1);
       if (word.text.starts_with('~') && out_.removed.size() < kMaxRemoved) {
         const std::string_view key = std::string_view(word.text).substr(1);
         out_.removed.emplace_back(key.substr(0, key.find('=')));

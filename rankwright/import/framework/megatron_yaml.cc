@@ -56,8 +56,6 @@ constexpr RecipeKey kRecipeKeys[] = {
     {"precision", "bf16-mixed", "bf16", "true"},
     {"precision", "16", "fp16", "true"},
     {"precision", "16-mixed", "fp16", "true"},
-    {"mixed-precision", "bf16_mixed", "bf16", "true"},
-    {"mixed-precision", "fp16_mixed", "fp16", "true"},
     {"fp8", "true", "fp8-format", "hybrid"},
     {"fp8", "hybrid", "fp8-format", "hybrid"},
     {"fp8", "e4m3", "fp8-format", "e4m3"},
@@ -77,6 +75,17 @@ constexpr RecipeKey kRecipeKeys[] = {
     {"transformer-engine", "true", "transformer-impl", "transformer_engine"},
     {"mcore-gpt", "true", "transformer-impl", "transformer_engine"},
     {"use-flash-attention", "true", "use-flash-attn", "true"},
+};
+
+/// A part of the name of a format of Megatron-Bridge ("bf16_with_mxfp8_mixed"), and the flag that
+/// it sets (megatron/bridge/training/mixed_precision.py).
+struct PrecisionPart {
+  std::string_view part, flag, value;
+};
+constexpr PrecisionPart kPrecisionParts[] = {
+    {"bf16", "bf16", "true"},        {"fp16", "fp16", "true"},
+    {"fp8", "fp8-format", "hybrid"}, {"mxfp8", "fp8-recipe", "mxfp8"},
+    {"nvfp4", "fp4-format", "e2m1"},
 };
 
 /// Maps that describe something else than the training of the model.
@@ -204,12 +213,22 @@ class YamlFlagCollector {
       set.scalar = row.set;
       put(std::string(row.flag), key, std::move(set));
     }
+    if (name == "mixed-precision") add_precision(key, value);
     if (!renamed && is_read_(name)) put(name, key, std::move(value));
     // Flags have a switch for grouped queries; recipes only have their number.
     if (name == "num-query-groups" && !is_null(value) && out_.recipe) {
       YamlNode on = value;
       on.scalar = "true";
       put("group-query-attention", key, std::move(on));
+    }
+  }
+
+  void add_precision(const YamlNode& key, const YamlNode& value) {
+    for (const PrecisionPart& row : kPrecisionParts) {
+      if (value.scalar.find(row.part) == std::string::npos) continue;
+      YamlNode set = value;
+      set.scalar = row.value;
+      put(std::string(row.flag), key, std::move(set));
     }
   }
 

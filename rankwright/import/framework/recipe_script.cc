@@ -96,6 +96,31 @@ void read_factory(MegatronFlags& script, MegatronFlags& flags) {
   }
 }
 
+/// Returns whether the overrides are those of a config of Megatron-Bridge, which alone has a
+/// section `train`: its examples have a program per recipe ("pretrain_llama3_8b.py").
+bool overrides_bridge_program(const MegatronFlags& script) {
+  const std::vector<YamlEntry>& entries = script.map.entries;
+  return script.hydra_config.scalar.empty() && script.program.ends_with(".py") &&
+         std::any_of(entries.begin(), entries.end(),
+                     [](const YamlEntry& entry) { return entry.key.scalar.starts_with("train."); });
+}
+
+/// Takes the recipe that a program of Megatron-Bridge runs from the name of the program, and the
+/// model from the same name.
+void read_bridge_example(MegatronFlags& script, MegatronFlags& flags) {
+  constexpr std::string_view kPrefixes[] = {"pretrain_", "finetune_", "sft_", "peft_"};
+  script.recipe_name = script.program;
+  std::string_view name = script.program;
+  name.remove_suffix(std::string_view(".py").size());
+  for (const std::string_view prefix : kPrefixes)
+    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+  if (flags.map.find("model") != nullptr || flags.map.find("hf-model-id") != nullptr) return;
+  YamlEntry named = script.map.entries.front();
+  named.key.scalar = "model";
+  named.value.scalar = name;
+  flags.map.entries.push_back(std::move(named));
+}
+
 /// A setting that a recipe has a value of its own for.
 struct RecipeSetting {
   const char* flag;
@@ -181,6 +206,8 @@ MegatronFlags read_overridden_recipe(std::string_view text, const ShellInput& in
     }
   }
   read_factory(script, flags);
+  if (script.recipe_name.empty() && overrides_bridge_program(script))
+    read_bridge_example(script, flags);
   if (const YamlNode* const dim = script.map.find("model.peft.lora_tuning.adapter_dim"))
     for (YamlEntry& entry : flags.map.entries)
       if (entry.key.scalar == "lora-rank") entry.value = *dim;

@@ -60,6 +60,39 @@ TEST(BridgeScript, StatedSettings_AreNotAssumed) {
   EXPECT_THAT(plan.draft.zero, Optional(0));
 }
 
+// The examples of Megatron-Bridge have a program per recipe, whose settings are under `train`.
+TEST(BridgeScript, ProgramOfAnExample_RunsItsRecipe) {
+  const PlanFile plan = read(
+      "torchrun --nproc-per-node=8 examples/models/llama/pretrain_llama3_8b.py "
+      "model.tensor_model_parallel_size=2 train.global_batch_size=64 train.micro_batch_size=1 "
+      "model.seq_length=4096 mixed_precision=bf16_with_fp8_current_scaling_mixed\n");
+  EXPECT_FALSE(has_errors(plan.findings));
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "llama-3-8b");
+  EXPECT_THAT(plan.draft.zero, Optional(1));
+  EXPECT_THAT(plan.draft.matmul, Optional(plan::Matmul::fp8));
+  EXPECT_THAT(plan.findings, assumes("the recipe pretrain_llama3_8b.py sets these"));
+  EXPECT_TRUE(is_open(plan, "parallelism.recompute"));
+  EXPECT_FALSE(is_open(plan, "parallelism.tp_size"));
+  const PlanFile experts = read(
+      "torchrun --nproc-per-node=8 pretrain_qwen3_moe_30b.py train.micro_batch_size=1 "
+      "train.global_batch_size=64 model.tensor_model_parallel_size=1\n");
+  ASSERT_TRUE(experts.draft.model.has_value());
+  EXPECT_EQ(experts.draft.model->name, "qwen3-30b-a3b");
+}
+
+TEST(BridgeScript, NamesOfMixedPrecision_AreRead) {
+  const auto read_precision = [](const std::string& name) {
+    return read(kRecipe + "train.global_batch_size=16 mixed_precision=" + name + "\n").draft;
+  };
+  const Draft plain = read_precision("bf16_mixed");
+  EXPECT_THAT(plain.param_dtype, Optional(plan::Dtype::bf16));
+  EXPECT_FALSE(plain.matmul.has_value());
+  EXPECT_THAT(read_precision("fp16_mixed").param_dtype, Optional(plan::Dtype::fp16));
+  EXPECT_THAT(read_precision("bf16_with_mxfp8_mixed").matmul, Optional(plan::Matmul::mxfp8));
+  EXPECT_THAT(read_precision("bf16_with_nvfp4_mixed").matmul, Optional(plan::Matmul::fp4));
+}
+
 TEST(BridgeYaml, Teacher_IsReported_AndItsDegreesAreNotTheStudents) {
   const PlanFile plan = read(
       "model:\n  hf_model_id: Qwen/Qwen3-8B\n  tensor_model_parallel_size: 2\n"
