@@ -702,7 +702,8 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
   input.files = files;
   MegatronFlags flags;
   const bool yaml = is_yaml_name(plan.name);
-  bool bridge = false;  // overrides a recipe of Megatron-Bridge or NeMo
+  bool program = false;  // in Python
+  bool bridge = false;   // overrides a recipe of Megatron-Bridge or NeMo
   if (yaml) {
     Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
     if (!root) return plan.findings.push_back(root.error());
@@ -713,11 +714,13 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
     resolve_references(*root);
     flags = read_megatron_yaml(*root, input, is_read);
   } else if (is_bridge_program(plan.name, plan.text)) {
-    MegatronFlags program = read_bridge_program(plan.text, plan.name, plan.findings);
-    flags = read_megatron_yaml(program.map, input, is_read);
-    flags.unknown = std::move(program.unknown);
-    flags.recipe_name = std::move(program.recipe_name);
-    bridge = true;
+    MegatronFlags read = read_bridge_program(plan.text, input, plan.findings);
+    flags = read_megatron_yaml(read.map, input, is_read);
+    flags.unknown = std::move(read.unknown);
+    flags.defaults = std::move(read.defaults);
+    flags.used = std::move(read.used);
+    flags.recipe_name = std::move(read.recipe_name);
+    bridge = program = true;
   } else if (!has_argument_dump(plan.text) && has_overrides(plan.text)) {
     flags = read_overridden_recipe(plan.text, input, is_read, plan.findings);
     bridge = !flags.recipe_name.empty();
@@ -751,7 +754,8 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
   if (fork != nullptr) finish_fork(*fork, reading, plan);
   if (flags.recipe && !plan.draft.model) read_recipe_model(reading, plan.ignored_keys);
   if (flags.recipe) fill_usual_ranks(reading, plan);
-  if (has_argument_dump(plan.text)) weaken_value_errors(plan.findings);
+  // A config in Python has values of its own classes, which may have other names.
+  if (dump || program) weaken_value_errors(plan.findings);
   report_script_values(reading, flags, kMegatronKeys, plan);
   assume_recipe(reading, flags, plan);
   if (fork != nullptr && fork->deepspeed) report_preference_program(reading, flags);

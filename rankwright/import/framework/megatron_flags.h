@@ -91,8 +91,9 @@ MegatronFlags read_megatron_yaml(const YamlNode& root, const ShellInput& input,
 /// recipe of NeMo 2.0.
 bool is_bridge_program(std::string_view file, std::string_view text);
 /// Reads these settings, with their paths ("train.global_batch_size") as keys of the map. Values
-/// that only the running program knows are unknown. Defined with the readers of recipes.
-MegatronFlags read_bridge_program(std::string_view text, const std::string& file,
+/// that only the running program knows are unknown; parameters and options have their defaults, or
+/// the values of `input`. Defined with the readers of recipes.
+MegatronFlags read_bridge_program(std::string_view text, const ShellInput& input,
                                   Diagnostics& findings);
 
 /// Returns a reader of the files that the script `file` writes, and of those that `files` has.

@@ -72,7 +72,9 @@ void report_defaults(ForeignReading& r, const MegatronFlags& flags,
                   make_assumption(fmt::format("defaults of variables that the script leaves "
                                               "open: {}",
                                               fmt::join(shown, ", ")),
-                                  "--set NAME=VALUE, or set them in the environment"));
+                                  plan.name.ends_with(".py")
+                                      ? "--set NAME=VALUE"
+                                      : "--set NAME=VALUE, or set them in the environment"));
 }
 
 /// Records the number of ranks that the defaults of variables give.

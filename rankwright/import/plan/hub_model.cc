@@ -37,6 +37,8 @@ constexpr std::pair<std::string_view, std::string_view> kSameShapes[] = {
     {"llama-3-tulu-", "llama-3-"},
     {"deepseek-coder-6.7b", "llama-2-7b"},
     {"deepseek-moe-lite", "deepseek-v2-lite"},
+    {"qwen25-500m", "qwen2.5-0.5b"},  // names of NeMo's recipes
+    {"qwen2-500m", "qwen2-0.5b"},
     {"qwen3-moe-30b", "qwen3-30b-a3b"},  // names of Megatron-Bridge's examples
     {"qwen3-moe-235b", "qwen3-235b-a22b"},
     {"deepseek2-16b", "deepseek-v2-lite"},  // names of MaxText

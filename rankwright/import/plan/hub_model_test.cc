@@ -15,6 +15,7 @@ TEST(HubModel, NamesOfOneShape_AreOneModel) {
   }
   EXPECT_EQ(find_hub_model("Qwen/Qwen2.5-Math-7B")->name, "qwen2.5-7b");
   EXPECT_EQ(find_hub_model("deepseek_r1_671b")->name, "deepseek-v3");
+  EXPECT_EQ(find_hub_model("qwen25_500m")->name, "qwen2.5-0.5b");
   EXPECT_EQ(find_hub_model("lmsys/vicuna-13b-v1.5")->name, "llama-2-13b");
   EXPECT_EQ(find_hub_model("allenai/Llama-3.1-Tulu-3-8B-SFT")->name, "llama-3.1-8b");
 }

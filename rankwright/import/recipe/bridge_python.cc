@@ -1,17 +1,19 @@
 // Reads programs for Megatron-Bridge that assign the settings of a config one by one
 // ("cfg.train.global_batch_size = 64"), and those for NeMo 2.0 that change a recipe
-// ("recipe.data.global_batch_size = 64"). The text is read line by line and never executed:
-// literals, and names that were assigned one, in the first function that has settings. Conditions
-// and loops are not followed; what is set in them is left open.
+// ("recipe.data.global_batch_size = 64"). The text is read statement by statement and never
+// executed: literals and names that were assigned one, in the first function that has settings.
+// Settings in loops, and under conditions of unknown value, are left open.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "rankwright/base/format.h"
 #include "rankwright/base/trim.h"
 #include "rankwright/import/framework/megatron_flags.h"
 #include "rankwright/import/framework/recipes.h"
+#include "rankwright/import/recipe/python_text.h"
 #include "rankwright/import/syntax/lines.h"
 
 namespace rankwright::importer {
@@ -25,6 +27,10 @@ constexpr std::string_view kSections[] = {
 /// The functions of a module of NeMo that make a recipe.
 constexpr std::string_view kPretrain = ".pretrain_recipe(", kFinetune = ".finetune_recipe(";
 
+/// The ends of the names of Megatron-Bridge's recipes ("llama3_8b_pretrain_config").
+constexpr std::string_view kBridgeRecipes[] = {"_pretrain_config", "_finetune_config",
+                                               "_sft_config", "_peft_config"};
+
 /// An argument of such a function, and the setting that it states.
 struct RecipeArgument {
   std::string_view name, setting;
@@ -37,62 +43,29 @@ constexpr RecipeArgument kRecipeArguments[] = {
     {"pipeline_parallelism", "trainer.strategy.pipeline_model_parallel_size"},
     {"context_parallelism", "trainer.strategy.context_parallel_size"},
     {"sequence_parallelism", "trainer.strategy.sequence_parallel"},
+    {"tensor_model_parallel_size", "model.tensor_model_parallel_size"},
+    {"pipeline_model_parallel_size", "model.pipeline_model_parallel_size"},
+    {"context_parallel_size", "model.context_parallel_size"},
+    {"expert_model_parallel_size", "model.expert_model_parallel_size"},
+    {"sequence_parallel", "model.sequence_parallel"},
     {"global_batch_size", "data.global_batch_size"},
     {"micro_batch_size", "data.micro_batch_size"},
 };
 
-/// Splits the arguments of a call at the commas outside brackets and texts, up to its end.
-std::vector<std::string_view> split_arguments(std::string_view text) {
-  constexpr std::size_t kMaxArguments = 100;
-  std::vector<std::string_view> parts;
-  for (std::size_t begin = 0; parts.size() < kMaxArguments;) {
-    const std::size_t end = find_outside(text, ",)]}", begin);
-    if (end == text.size()) break;
-    parts.push_back(trim(text.substr(begin, end - begin)));
-    if (text[end] != ',') break;
-    begin = end + 1;
-  }
-  return parts;
-}
-
-/// Returns how many parentheses a line opens that it does not close, outside texts.
-int count_open(std::string_view text) {
-  int open = 0;
-  char quote = 0;
-  for (const char c : text) {
-    if (quote != 0) {
-      if (c == quote) quote = 0;
-      continue;
-    }
-    if (c == '"' || c == '\'') quote = c;
-    if (c == '(') ++open;
-    if (c == ')') --open;
-  }
-  return open;
-}
-
-/// "a.b.c = value", without its comment.
+/// "a.b.c = value"
 struct Assignment {
-  std::size_t indent = 0;
   std::string_view name, value;
-  int column = 1;  // of the value
 };
 
-std::optional<Assignment> parse_assignment(std::string_view line) {
-  const std::size_t indent = line.find_first_not_of(" \t");
-  const std::size_t equals = line.find('=');
-  if (indent == std::string_view::npos || equals == std::string_view::npos || equals <= indent)
+std::optional<Assignment> parse_assignment(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos || text.substr(equals).starts_with("=="))
     return std::nullopt;
-  if (line.substr(equals).starts_with("==")) return std::nullopt;
-  const std::string_view name = trim(line.substr(indent, equals - indent));
-  const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '.';
-  });
-  std::string_view value = line.substr(equals + 1);
-  value = trim(value.substr(0, value.find('#')));
-  if (!plain || name.empty() || value.empty()) return std::nullopt;
-  return Assignment{indent, name, value, int(value.data() - line.data()) + 1};
+  const std::string_view target = text.substr(0, equals);
+  const std::string_view name = trim(target.substr(0, target.find(':')));  // without its type
+  const std::string_view value = trim(text.substr(equals + 1));
+  if (!is_dotted_name(name) || value.empty()) return std::nullopt;
+  return Assignment{name, value};
 }
 
 /// Returns "train.global_batch_size" for "cfg.train.global_batch_size"; empty for any other name.
@@ -106,45 +79,45 @@ std::string_view find_setting(std::string_view name) {
              : path;
 }
 
-/// Returns the value of a literal: a number, a text or a constant.
-std::optional<std::string> parse_literal(std::string_view text) {
-  if (text.size() > 1 && (text[0] == '"' || text[0] == '\'') && text.back() == text[0] &&
-      text.find(text[0], 1) == text.size() - 1)
-    return std::string(text.substr(1, text.size() - 2));
-  if (text == "True" || text == "False" || text == "None") return std::string(text);
-  std::string number(text);
-  std::erase(number, '_');
-  const bool plain = !number.empty() && number.find_first_not_of("0123456789") == std::string::npos;
-  return plain ? std::optional(std::move(number)) : std::nullopt;
+/// Returns the flag of a setting; those of the nodes have the names that a launcher's have.
+std::string name_setting(std::string_view setting) {
+  if (setting == "trainer.num_nodes") return "nodes";
+  if (setting == "trainer.devices") return "gpus-per-node";
+  return name_flag(setting);
 }
 
-/// Reads the lines of a program.
+/// Returns the name of the function that a text calls, "a.b" for "a.b(c)"; empty for no call.
+std::string_view find_callee(std::string_view text) {
+  const std::string_view name = trim(text.substr(0, text.find('(')));
+  return text.ends_with(')') && is_dotted_name(name) ? name : std::string_view();
+}
+
+/// The settings that a call states by its arguments; nothing for those of unknown value.
+using CallSettings = std::vector<std::pair<std::string_view, std::optional<PythonValue>>>;
+
+/// Reads the statements of a program.
 class ProgramReader {
  public:
-  explicit ProgramReader(MegatronFlags& flags) : flags_(flags) {
+  ProgramReader(MegatronFlags& flags, std::string_view text, const ShellInput& input)
+      : flags_(flags), text_(text), input_(input) {
     flags.map.kind = YamlNode::Kind::map;
+    scope_.set("__name__", PythonValue{"__main__", {}}, true);
   }
 
   /// Returns whether the settings are complete: another function follows.
-  bool add(const TextLine& line) {
-    const std::string_view text = line.text;
-    const std::size_t marks = text.find("\"\"\"");
-    if (marks != std::string_view::npos && text.find("\"\"\"", marks + 3) == std::string_view::npos)
-      in_text_ = !in_text_;
-    if (in_text_) return false;
-    if (open_ > 0) {
-      add_to_call(text);
+  bool add(const PythonStatement& one) {
+    if (one.indent == 0 && one.text.starts_with("def ")) {
+      if (!flags_.map.entries.empty()) return true;
+      begin_function(one.text);
       return false;
     }
-    if (text.starts_with("def ")) {
-      body_ = 0;
-      return !flags_.map.entries.empty();
-    }
-    const std::size_t indent = text.find_first_not_of(" \t\r");
-    if (indent == std::string_view::npos || text[indent] == '#') return false;
-    if (body_ == 0 && indent > 0) body_ = indent;
-    const std::optional<Assignment> one = parse_assignment(text);
-    if (one) assign(*one, line.number);
+    if (one.indent == 0) function_.clear();
+    const std::optional<bool> runs = enter_block(one);
+    if (runs == false) return false;
+    add_option(one.text);
+    if (one.text.starts_with("return ")) finish_function(trim(one.text.substr(7)));
+    if (const std::optional<Assignment> assigned = parse_assignment(one.text))
+      assign(*assigned, one, runs.value_or(false));
     return false;
   }
 
@@ -153,111 +126,236 @@ class ProgramReader {
  private:
   static constexpr std::size_t kMaxSettings = 1000;
 
-  void assign(const Assignment& one, int line) {
+  /// A statement with a body, and whether the body runs; nothing if that is unknown.
+  struct Block {
+    std::size_t indent = 0;
+    std::optional<bool> runs{};
+    std::optional<bool> decided{};  // whether this or an earlier branch of the statement runs
+  };
+
+  /// Sets the parameters of a function: what the only call in the file passes by name, or their
+  /// defaults.
+  void begin_function(std::string_view text) {
+    scope_.leave_function();
+    calls_.clear();
+    blocks_.clear();
+    const std::size_t open = std::min(text.find('('), text.size() - 1);
+    function_ = trim(text.substr(4, open - 4));
+    for (const std::string_view parameter : split_arguments(text.substr(open + 1))) {
+      const PythonArgument one = parse_argument(parameter);
+      if (one.name.empty()) continue;
+      std::optional<PythonValue> value = scope_.find(one.value);
+      if (value) value->assumed = one.name;
+      if (const std::optional<std::string_view> passed = find_passed(one.name))
+        value = scope_.find(*passed);
+      set_given(one.name, value);
+      scope_.set(one.name, std::move(value), false);
+    }
+  }
+
+  /// Takes the value of a parameter or an option from --set.
+  void set_given(std::string_view name, std::optional<PythonValue>& value) {
+    const auto given = input_.variables.find(std::string(name));
+    if (given == input_.variables.end()) return;
+    flags_.used.insert(given->first);
+    value = PythonValue{given->second, {}};
+  }
+
+  /// Returns the value that a call of the function passes to a parameter by its name.
+  std::optional<std::string_view> find_passed(std::string_view parameter) const {
+    const std::string call = fmt::format("{}(", function_);
+    for (std::size_t at = text_.find(call); at != std::string_view::npos;
+         at = text_.find(call, at + call.size())) {
+      const char before = at == 0 ? ' ' : text_[at - 1];
+      const bool defined = at >= 4 && text_.substr(at - 4, 4) == "def ";
+      if (defined || is_dotted_name(std::string_view(&before, 1))) continue;
+      for (const std::string_view argument : split_arguments(text_.substr(at + call.size())))
+        if (const PythonArgument one = parse_argument(argument); one.name == parameter)
+          return one.value;
+    }
+    return std::nullopt;
+  }
+
+  /// Reads "parser.add_argument('--tp', type=int, default=2)": args.tp is 2 unless it is given.
+  void add_option(std::string_view text) {
+    const std::size_t call = text.find(".add_argument(");
+    if (call == std::string_view::npos) return;
+    std::string name;
+    std::optional<PythonValue> value;
+    for (const std::string_view argument : split_arguments(text.substr(text.find('(', call) + 1))) {
+      const PythonArgument one = parse_argument(argument);
+      const std::optional<PythonValue> literal = scope_.find(one.value);
+      if (!literal) continue;
+      if (one.name == "dest" ||
+          (one.name.empty() && name.empty() && literal->text.starts_with("--")))
+        name = literal->text;
+      if (one.name == "default") value = literal;
+      if (one.name == "action" && literal->text == "store_true" && !value)
+        value = PythonValue{"False", {}};
+    }
+    name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
+    std::replace(name.begin(), name.end(), '-', '_');
+    if (name.empty() || !value) return;
+    value->assumed = name;
+    set_given(name, value);
+    scope_.set("args." + name, std::move(value), true);
+  }
+
+  /// Returns whether a statement runs, after leaving the blocks that end before it; opens the block
+  /// that it begins.
+  std::optional<bool> enter_block(const PythonStatement& one) {
+    std::optional<bool> decided = false;
+    while (!blocks_.empty() && blocks_.back().indent >= one.indent) {
+      decided = blocks_.back().indent == one.indent ? blocks_.back().decided : false;
+      blocks_.pop_back();
+    }
+    std::optional<bool> runs = true;
+    for (const Block& block : blocks_)
+      if (runs != false && block.runs != true) runs = block.runs;
+    constexpr std::size_t kMaxBlocks = 50;
+    if (one.text.ends_with(':') && blocks_.size() < kMaxBlocks)
+      blocks_.push_back(make_block(one, decided));
+    return runs;
+  }
+
+  /// `decided` is that of the branch before this one, if any.
+  Block make_block(const PythonStatement& one, std::optional<bool> decided) const {
+    const std::string_view word = one.text.substr(0, one.text.find_first_of(" :("));
+    if (word == "with" || word == "try" || word == "finally") return {one.indent, true, true};
+    if (word != "if" && word != "elif" && word != "else") return {one.indent, {}, {}};
+    if (word == "if") decided = false;
+    std::optional<bool> holds = true;
+    if (word != "else")
+      holds = scope_.test(one.text.substr(word.size(), one.text.size() - word.size() - 1));
+    if (decided == true) return {one.indent, false, true};
+    if (!decided && holds != false) return {one.indent, {}, {}};
+    if (!decided) return {one.indent, false, {}};
+    return {one.indent, holds, holds};
+  }
+
+  /// Records the settings of a call that a function returns, or of a name that was assigned one.
+  void finish_function(std::string_view value) {
+    if (function_.empty()) return;
+    if (const CallSettings* const call = find_call(value))
+      returned_[function_] = *call;
+    else if (!find_callee(value).empty())
+      returned_[function_] = read_arguments(value);
+  }
+
+  /// Returns the settings of a name that was assigned a call, or of a call of a function of this
+  /// file.
+  const CallSettings* find_call(std::string_view value) const {
+    if (const auto named = calls_.find(value); named != calls_.end()) return &named->second;
+    const auto function = returned_.find(find_callee(value));
+    return function == returned_.end() ? nullptr : &function->second;
+  }
+
+  CallSettings read_arguments(std::string_view call) const {
+    CallSettings settings;
+    for (const std::string_view argument : split_arguments(call.substr(call.find('(') + 1))) {
+      const PythonArgument one = parse_argument(argument);
+      for (const RecipeArgument& row : kRecipeArguments)
+        if (row.name == one.name) settings.emplace_back(row.setting, scope_.find(one.value));
+    }
+    return settings;
+  }
+
+  void assign(const Assignment& one, const PythonStatement& at, bool certain) {
     YamlNode value;
     value.kind = YamlNode::Kind::scalar;
-    value.line = line;
-    value.column = one.column;
-    value.width = int(std::min<std::size_t>(one.value.size(), 100));
-    const bool certain = one.indent == 0 || one.indent == body_;
-    const std::optional<std::string> literal = find_value(one.value);
+    value.line = at.line;
+    value.column = int(at.indent + std::size_t(one.value.data() - at.text.data())) + 1;
+    value.width = int(std::clamp<std::size_t>(one.value.find('\n'), 1,
+                                              std::min<std::size_t>(one.value.size(), 100)));
     const std::string_view setting = find_setting(one.name);
-    const bool makes = one.value.find(kPretrain) != std::string_view::npos ||
-                       one.value.find(kFinetune) != std::string_view::npos;
-    if (certain && ((setting.empty() && makes) ||
-                    (setting == "data" && one.value.find("Config(") != std::string_view::npos))) {
-      place_ = value;
-      call_ = one.value;
-      open_ = count_open(one.value);
-      if (open_ <= 0) read_call();
-      return;
-    }
-    if (setting.empty()) {
-      if (certain && literal) known_[std::string(one.name)] = *literal;
-      return;
-    }
+    if (setting.empty()) return assign_name(one, std::move(value), certain);
+    if (setting == "data") return assign_data(one.value, value, certain);
     if (setting == "model") return assign_model(one.value, std::move(value));
+    std::optional<PythonValue> literal = scope_.find(one.value);
+    // A section that is replaced: "cfg.optimizer = make_optimizer()".
+    const bool section = setting.find('.') == std::string_view::npos;
+    if (section && !literal && setting == "mixed_precision")
+      literal = PythonValue{std::string(find_callee(one.value)), {}};
+    if (section && !literal) return;
     if (!certain || !literal) {
-      if (flags_.unknown.size() >= kMaxSettings) return;
-      flags_.unknown.push_back(
-          {name_flag(setting), certain ? "an expression" : "a branch", std::move(value)});
+      add_unknown(setting, certain ? "an expression" : "a branch", value);
       return;
     }
-    value.scalar = *literal;
-    if (setting == "peft.dim") {
-      adapts_ = false;  // the rank is stated
-      return put("lora_rank", std::move(value));
-    }
-    if (setting == "trainer.plugins.grad_reduce_in_fp32") {
-      if (*literal == "False") value.scalar = "True";
-      if (*literal == "False") put("grad_reduce_in_bf16", std::move(value));
-      return;
-    }
-    put(setting, std::move(value));
+    put_setting(setting, *literal, std::move(value));
   }
 
-  /// Adds a line to the call that is not closed yet.
-  void add_to_call(std::string_view line) {
-    constexpr std::size_t kMaxCall = 20000;
-    line = line.substr(0, line.find('#'));
-    call_ += " ";
-    call_ += line;
-    open_ += count_open(line);
-    if (open_ > 0 && call_.size() < kMaxCall) return;
-    open_ = 0;
-    read_call();
+  /// Reads a name that is assigned a literal, a recipe or another call.
+  void assign_name(const Assignment& one, YamlNode value, bool certain) {
+    if (!certain) return scope_.set(one.name, std::nullopt, function_.empty());
+    if (one.value.find(kPretrain) != std::string_view::npos ||
+        one.value.find(kFinetune) != std::string_view::npos)
+      return read_nemo_recipe(one.value, value);
+    const std::string_view callee = find_callee(one.value);
+    const std::string_view name = callee.substr(callee.rfind('.') + 1);
+    for (const std::string_view end : kBridgeRecipes)
+      if (name.ends_with(end) && !name.starts_with('_') && !returned_.contains(name))
+        return read_bridge_recipe(name, one.value, value);
+    if (!callee.empty()) {
+      const CallSettings* const known = find_call(one.value);
+      calls_[std::string(one.name)] = known != nullptr ? *known : read_arguments(one.value);
+    }
+    scope_.set(one.name, scope_.find(one.value), function_.empty());
   }
 
-  /// Reads the arguments of "llm.llama3_8b.pretrain_recipe(...)" and "run.Config(Data, ...)".
-  void read_call() {
-    const bool tunes = call_.find(kFinetune) != std::string::npos;
-    const bool makes = tunes || call_.find(kPretrain) != std::string::npos;
-    const std::size_t at = call_.find(tunes ? kFinetune : makes ? kPretrain : "Config(");
-    const std::string_view arguments = std::string_view(call_).substr(call_.find('(', at) + 1);
-    if (makes) {
-      if (!flags_.recipe_name.empty()) return;
-      std::string_view module = std::string_view(call_).substr(0, at);
-      module.remove_prefix(module.find_last_of(". ") + 1);
-      flags_.recipe_name =
-          fmt::format("{}.{}", module, tunes ? "finetune_recipe" : "pretrain_recipe");
-      put_text("model.hf_model_id", std::string(module));
-      put_text("trainer.num_nodes", "1");
-    }
-    std::optional<std::string> scheme = tunes ? std::optional<std::string>("lora") : std::nullopt;
-    for (const std::string_view argument : split_arguments(arguments)) {
-      const std::size_t equals = argument.find('=');
-      if (equals == std::string_view::npos) continue;
-      const std::string_view name = trim(argument.substr(0, equals));
-      const std::optional<std::string> literal = find_value(trim(argument.substr(equals + 1)));
-      if (name == "peft_scheme" && tunes) scheme = literal;
-      for (const RecipeArgument& row : kRecipeArguments) {
-        if (row.name != name) continue;
-        if (literal) {
-          put_text(row.setting, *literal);
-          continue;
-        }
-        drop(row.setting);
-        if (flags_.unknown.size() < kMaxSettings)
-          flags_.unknown.push_back({name_flag(row.setting), "an expression", place_});
+  /// Reads the data that a recipe gets: a call, here or where its name was assigned.
+  void assign_data(std::string_view text, const YamlNode& place, bool certain) {
+    if (!certain) return;
+    const CallSettings* const known = find_call(text);
+    put_arguments(known != nullptr ? *known : read_arguments(text), place);
+  }
+
+  /// Reads the arguments of "llama3_8b_pretrain_config(...)".
+  void read_bridge_recipe(std::string_view name, std::string_view call, const YamlNode& place) {
+    constexpr std::string_view kUsualRank = "32";  // of Megatron-Bridge's recipes for adapters
+    if (!flags_.recipe_name.empty()) return;
+    flags_.recipe_name = name;
+    put_text("model.hf_model_id", std::string(name), place);
+    if (name.ends_with("_peft_config")) put_text("lora_rank", std::string(kUsualRank), place);
+    put_arguments(read_arguments(call), place);
+  }
+
+  /// Reads the arguments of "llm.llama3_8b.pretrain_recipe(...)".
+  void read_nemo_recipe(std::string_view call, const YamlNode& place) {
+    if (!flags_.recipe_name.empty()) return;
+    const bool tunes = call.find(kFinetune) != std::string_view::npos;
+    const std::size_t at = call.find(tunes ? kFinetune : kPretrain);
+    std::string_view module = call.substr(0, at);
+    module.remove_prefix(module.find_last_of(". ") + 1);
+    flags_.recipe_name =
+        fmt::format("{}.{}", module, tunes ? "finetune_recipe" : "pretrain_recipe");
+    put_text("model.hf_model_id", std::string(module), place);
+    put_text("trainer.num_nodes", "1", place);
+    put_arguments(read_arguments(call.substr(at)), place);
+    if (tunes) read_scheme(call.substr(call.find('(', at) + 1), place);
+  }
+
+  /// Reads the adapters of a recipe, which are LoRA's unless stated. The rank is 8 in most recipes,
+  /// whose adapters are on all linear layers.
+  void read_scheme(std::string_view arguments, const YamlNode& place) {
+    std::optional<PythonValue> scheme = PythonValue{"lora", {}};
+    for (const std::string_view argument : split_arguments(arguments))
+      if (const PythonArgument one = parse_argument(argument); one.name == "peft_scheme")
+        scheme = scope_.find(one.value);
+    if (!scheme || scheme->text != "lora") return;
+    adapts_ = true;
+    put_text("lora_rank", "8", place);
+    put_text("target_modules", "linear_qkv linear_proj linear_fc1 linear_fc2", place);
+  }
+
+  void put_arguments(const CallSettings& settings, const YamlNode& place) {
+    for (const auto& [setting, value] : settings) {
+      if (value) {
+        put_setting(setting, *value, place);
+        continue;
       }
+      drop(setting);
+      add_unknown(setting, "an expression", place);
     }
-    // The rank is 8 in most recipes, whose adapters are on all linear layers.
-    if (scheme && *scheme == "lora") {
-      adapts_ = true;
-      put_text("lora_rank", "8");
-      put_text("target_modules", "linear_qkv linear_proj linear_fc1 linear_fc2");
-    }
-  }
-
-  void put_text(std::string_view key, std::string text) {
-    YamlNode value = place_;
-    value.scalar = std::move(text);
-    put(key, std::move(value));
-  }
-
-  void drop(std::string_view key) {
-    std::erase_if(flags_.map.entries,
-                  [&](const YamlEntry& entry) { return entry.key.scalar == key; });
   }
 
   /// "AutoBridge.from_hf_pretrained(NAME)...": the model of a hub.
@@ -265,16 +363,40 @@ class ProgramReader {
     const std::size_t open = call.find("from_hf_pretrained(");
     if (open == std::string_view::npos) return;
     const std::string_view arguments = call.substr(call.find('(', open) + 1);
-    const std::optional<std::string> name =
-        find_value(trim(arguments.substr(0, arguments.find_first_of(",)"))));
-    if (!name) return;
-    value.scalar = *name;
-    put("model.hf_model_id", std::move(value));
+    const std::optional<PythonValue> name =
+        scope_.find(arguments.substr(0, arguments.find_first_of(",)")));
+    if (name) put_setting("model.hf_model_id", *name, std::move(value));
   }
 
-  std::optional<std::string> find_value(std::string_view text) const {
-    const auto named = known_.find(std::string(text));
-    return named == known_.end() ? parse_literal(text) : std::optional(named->second);
+  void put_setting(std::string_view setting, const PythonValue& literal, YamlNode value) {
+    value.scalar = literal.text;
+    if (!literal.assumed.empty() && flags_.defaults.size() < kMaxSettings)
+      flags_.defaults.push_back({name_setting(setting), literal.assumed, value});
+    if (setting == "peft.dim") {
+      adapts_ = false;  // the rank is stated
+      return put("lora_rank", std::move(value));
+    }
+    if (setting == "trainer.plugins.grad_reduce_in_fp32") {
+      if (literal.text == "False") value.scalar = "True";
+      if (literal.text == "False") put("grad_reduce_in_bf16", std::move(value));
+      return;
+    }
+    put(setting, std::move(value));
+  }
+
+  void put_text(std::string_view key, std::string text, YamlNode value) {
+    value.scalar = std::move(text);
+    put(key, std::move(value));
+  }
+
+  void add_unknown(std::string_view setting, std::string reason, const YamlNode& place) {
+    if (flags_.unknown.size() < kMaxSettings)
+      flags_.unknown.push_back({name_setting(setting), std::move(reason), place});
+  }
+
+  void drop(std::string_view key) {
+    std::erase_if(flags_.map.entries,
+                  [&](const YamlEntry& entry) { return entry.key.scalar == key; });
   }
 
   void put(std::string_view key, YamlNode value) {
@@ -284,14 +406,16 @@ class ProgramReader {
     if (flags_.map.entries.size() < kMaxSettings) flags_.map.entries.push_back(std::move(entry));
   }
 
+  using Calls = std::map<std::string, CallSettings, std::less<>>;
+
   MegatronFlags& flags_;
-  std::map<std::string, std::string> known_{};  // names that were assigned a literal
-  std::size_t body_ = 0;                        // indentation of the function
-  bool in_text_ = false;
+  std::string_view text_;  // of the whole program, without comments
+  const ShellInput& input_;
+  PythonScope scope_{};
+  Calls calls_{}, returned_{};  // by the names that were assigned them, and by function
+  std::string function_{};      // that is read; empty for the module
+  std::vector<Block> blocks_{};
   bool adapts_ = false;  // adapters of the usual rank are assumed
-  std::string call_{};   // a call whose arguments are read, as far as it was read
-  int open_ = 0;         // brackets of it that are not closed
-  YamlNode place_{};     // of it
 };
 
 }  // namespace
@@ -305,27 +429,28 @@ bool is_bridge_program(std::string_view file, std::string_view text) {
   return has("nemo.collections") && (has(kPretrain) || has(kFinetune));
 }
 
-MegatronFlags read_bridge_program(std::string_view text, const std::string& file,
+MegatronFlags read_bridge_program(std::string_view text, const ShellInput& input,
                                   Diagnostics& findings) {
   MegatronFlags flags;
-  ProgramReader reader(flags);
+  const std::string plain = blank_python_comments(std::string(text));
+  ProgramReader reader(flags, plain, input);
   bool complete = false;
-  for (const TextLine& line : split_lines(text)) {
+  for (const PythonStatement& statement : split_statements(plain)) {
     if (!complete) {
-      complete = reader.add(line);
+      complete = reader.add(statement);
       continue;
     }
-    const std::optional<Assignment> one = parse_assignment(line.text);
+    const std::optional<Assignment> one = parse_assignment(statement.text);
     if (!one || find_setting(one->name).empty()) continue;
     findings.push_back(make_assumption("the file has several configs: using the first", "",
-                                       {.file = file, .line = line.number}));
+                                       {.file = input.file, .line = statement.line}));
     break;
   }
   if (reader.assumes_adapters())
     findings.push_back(
         make_assumption("adapters of rank 8 on all linear layers, as most recipes "
                         "of NeMo have",
-                        "set recipe.peft.dim", {.file = file}));
+                        "set recipe.peft.dim", {.file = input.file}));
   return flags;
 }
 

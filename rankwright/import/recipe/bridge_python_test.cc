@@ -9,6 +9,7 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::Field;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::Optional;
 
 const std::string kProgram =
@@ -58,6 +59,89 @@ TEST(BridgePython, FirstFunctionIsRead) {
   EXPECT_THAT(plan.draft.global_batch, Optional(16));
   EXPECT_THAT(plan.findings, Contains(AllOf(Field(&Diagnostic::code, "RW0615"),
                                             Field(&Diagnostic::detail, HasSubstr("several")))));
+}
+
+auto has_finding(const std::string& code, const std::string& detail) {
+  return Contains(
+      AllOf(Field(&Diagnostic::code, code), Field(&Diagnostic::detail, HasSubstr(detail))));
+}
+
+const std::string kWithParameters =
+    "from megatron.bridge.recipes.common import _sft_common\n\n"
+    "def my_config(\n    path: str = \"Qwen/Qwen3-8B\",\n    tp: int = 4,\n"
+    "    cp: int = 1,\n    seq_length: int = 8192,\n    gbs: int = 128,\n    **kwargs):\n"
+    "    cfg = _sft_common()\n"
+    "    cfg.model = AutoBridge.from_hf_pretrained(path).to_megatron_provider()\n"
+    "    cfg.model.tensor_model_parallel_size = tp\n    cfg.model.seq_length = seq_length\n"
+    "    cfg.train.global_batch_size = gbs\n    cfg.train.micro_batch_size = 1\n"
+    "    cfg.optimizer = make_optimizer()\n    cfg.model.attention_backend = \"flash_attn\"\n"
+    "    if cp > 1 or seq_length <= 8192:\n"
+    "        cfg.model.recompute_granularity = \"selective\"\n"
+    "    else:\n        cfg.model.recompute_granularity = \"full\"\n    return cfg\n";
+
+TEST(BridgePython, Parameters_HaveTheirDefaults) {
+  const PlanFile plan = read(kWithParameters);
+  EXPECT_FALSE(has_errors(plan.findings));  // the framework knows its attention backends
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "qwen3-8b");
+  EXPECT_THAT(plan.draft.tp, Optional(4));
+  EXPECT_THAT(plan.draft.sequence, Optional(8192));
+  EXPECT_THAT(plan.draft.global_batch, Optional(128));
+  EXPECT_THAT(plan.draft.recompute, Optional(plan::Recompute::selective));
+  EXPECT_THAT(plan.findings, has_finding("RW0615", "tp = 4"));
+  EXPECT_THAT(plan.findings, Not(has_finding("RW0614", "")));
+}
+
+TEST(BridgePython, CallInTheFile_PassesParameters) {
+  const PlanFile plan = read(kWithParameters + "\ncfg = my_config(tp=2, seq_length=read())\n");
+  EXPECT_THAT(plan.draft.tp, Optional(2));
+  EXPECT_FALSE(plan.draft.sequence.has_value());
+  EXPECT_THAT(plan.findings, has_finding("RW0614", "seq-length"));
+  EXPECT_THAT(plan.findings, Not(has_finding("RW0615", "tp = ")));
+}
+
+TEST(BridgePython, OptionsOfTheCommandLine_HaveTheirDefaults) {
+  const PlanFile plan = read(
+      "import megatron.bridge\n\ndef parse():\n    parser.add_argument(\"--tensor-parallel\", "
+      "\"-t\", type=int, default=2)\n    return parser.parse_args()\n\ndef main():\n"
+      "    args = parse()\n    cfg.model.tensor_model_parallel_size = args.tensor_parallel\n"
+      "    cfg.train.micro_batch_size = args.other\n");
+  EXPECT_THAT(plan.draft.tp, Optional(2));
+  EXPECT_THAT(plan.findings, has_finding("RW0615", "tensor_parallel = 2"));
+  EXPECT_THAT(plan.findings, has_finding("RW0614", "micro-batch-size"));
+}
+
+// Megatron-Bridge's own recipes are named by the function that makes them.
+TEST(BridgePython, RecipeThatIsCalled_NamesTheModel) {
+  const PlanFile plan = read(
+      "from megatron.bridge.recipes.llama import llama3_8b_pretrain_config\n\ndef main():\n"
+      "    cfg = llama3_8b_pretrain_config(seq_length=4096)\n"
+      "    cfg.train.micro_batch_size = 1\n    cfg.train.global_batch_size = 64\n");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "llama-3-8b");
+  EXPECT_THAT(plan.draft.sequence, Optional(4096));
+  EXPECT_THAT(plan.findings, has_finding("RW0615", "the recipe llama3_8b_pretrain_config sets"));
+}
+
+const std::string kNemo =
+    "recipe = llm.llama3_8b.finetune_recipe(name=\"x\", num_nodes=1, num_gpus_per_node=8, "
+    "peft_scheme=\"none\")\n";
+
+TEST(NemoProgram, DataIsThatOfAVariableOrAFunction) {
+  const std::string head = "from nemo.collections import llm\n";
+  const std::string made =
+      "run.Config(Data, seq_length=length, micro_batch_size=2, "
+      "global_batch_size=16)\n";
+  const auto expect_data = [](const PlanFile& plan) {
+    EXPECT_THAT(plan.draft.sequence, Optional(2048));
+    EXPECT_THAT(plan.draft.micro_batch, Optional(2));
+    EXPECT_THAT(plan.draft.global_batch, Optional(16));
+  };
+  expect_data(read(head + "length = 2048\nd = " + made + kNemo + "recipe.data = d\n"));
+  const std::string function = "def data(length: int = 2048):\n    ";
+  expect_data(read(head + function + "return " + made + kNemo + "recipe.data = data()\n"));
+  expect_data(read(head + function + "d = " + made + "    return d\n" + kNemo +
+                   "recipe.data = data(length=2048)\n"));
 }
 
 }  // namespace bridge_python_test

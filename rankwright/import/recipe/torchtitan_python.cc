@@ -14,53 +14,13 @@
 #include "rankwright/import/framework/torchtitan.h"
 #include "rankwright/import/framework/torchtitan_facts.h"
 #include "rankwright/import/plan/plan_format.h"
+#include "rankwright/import/recipe/python_text.h"
 
 namespace rankwright::importer {
 namespace {
 
 constexpr std::string_view kCallee = "()";     // key of a call's function
 constexpr std::string_view kFunction = "(f)";  // key of the function of this file that was called
-
-/// Replaces comments and strings in triple quotes by blanks; keeps lines and offsets.
-std::string blank_comments(std::string text) {
-  char quote = 0;
-  const auto blank = [&](std::size_t from, std::size_t to) {
-    for (std::size_t i = from; i < to; ++i)
-      if (text[i] != '\n') text[i] = ' ';
-  };
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quote != 0) {
-      if (c == '\\')
-        ++i;
-      else if (c == quote || c == '\n')
-        quote = 0;
-      continue;
-    }
-    const std::string_view rest = std::string_view(text).substr(i);
-    if (rest.starts_with("\"\"\"") || rest.starts_with("'''")) {
-      const std::size_t end = text.find(rest.substr(0, 3), i + 3);
-      const std::size_t after = end == std::string::npos ? text.size() : end + 3;
-      blank(i, after);
-      i = after - 1;
-    } else if (c == '#') {
-      const std::size_t end = std::min(text.find('\n', i), text.size());
-      blank(i, end);
-      i = end - 1;
-    } else if (c == '"' || c == '\'') {
-      quote = c;
-    }
-  }
-  return text;
-}
-
-bool is_dotted_name(std::string_view text) {
-  return !text.empty() && !(text[0] >= '0' && text[0] <= '9') &&
-         std::all_of(text.begin(), text.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                  c == '_' || c == '.';
-         });
-}
 
 void set_entry(YamlNode& map, std::string_view key, YamlNode value) {
   map.kind = YamlNode::Kind::map;
@@ -80,7 +40,7 @@ void set_entry(YamlNode& map, std::string_view key, YamlNode value) {
 /// One file of config functions.
 class PythonConfigs {
  public:
-  explicit PythonConfigs(std::string_view text) : text_(blank_comments(std::string(text))) {
+  explicit PythonConfigs(std::string_view text) : text_(blank_python_comments(std::string(text))) {
     constexpr std::size_t kMaxFunctions = 500;
     for (std::size_t at = 0; at < text_.size() && functions_.size() < kMaxFunctions;) {
       const std::size_t end = std::min(text_.find('\n', at), text_.size());
