@@ -60,16 +60,31 @@ constexpr ForkFlag kMindSpeedRlFlags[] = {{"num-npus", "world-size"}};
 
 constexpr std::string_view kPrimusScriptMarks[] = {"PRIMUS_EXP_NAME", "primus-cli"};
 
-constexpr std::string_view kMindspeedMarks[] = {"mindspeed", "MindSpeed",
+// Names that only MindSpeed-LLM has (mindspeed_llm/training/arguments.py).
+constexpr std::string_view kMindspeedMarks[] = {"mindspeed",
+                                                "MindSpeed",
+                                                "posttrain_gpt.py",
+                                                "PretrainedFromHF",
                                                 "--moe-permutation-async-comm",
-                                                "--reuse-fp32-param", "PretrainedFromHF"};
-constexpr ForkFlag kMindspeedFlags[] = {{"moe-intermediate-size", "moe-ffn-hidden-size"},
-                                        {"shared-expert-gate", "moe-shared-expert-gate"},
-                                        {"multi-head-latent-attention", "multi-latent-attention"},
-                                        {"qk-nope-head-dim", "qk-head-dim"},
-                                        {"qk-rope-head-dim", "qk-pos-emb-head-dim"},
-                                        {"lora-r", "lora-rank"},
-                                        {"lora-target-modules", "target-modules"}};
+                                                "--reuse-fp32-param",
+                                                "--multi-head-latent-attention",
+                                                "--n-shared-experts",
+                                                "--first-k-dense-replace",
+                                                "--moe-intermediate-size",
+                                                "--lora-target-modules",
+                                                "--gelu-tanh"};
+constexpr ForkFlag kMindspeedFlags[] = {
+    {"moe-intermediate-size", "moe-ffn-hidden-size"},
+    {"shared-expert-gate", "moe-shared-expert-gate"},
+    {"multi-head-latent-attention", "multi-latent-attention"},
+    {"qk-nope-head-dim", "qk-head-dim"},
+    {"qk-rope-head-dim", "qk-pos-emb-head-dim"},
+    // Both gate the feed-forward layers.
+    {"geglu", "quick-geglu"},
+    {"gelu-tanh", "quick-geglu"},
+    {"use-fused-moe-token-permute-and-unpermute", "moe-permute-fusion"},
+    {"lora-r", "lora-rank"},
+    {"lora-target-modules", "target-modules"}};
 
 constexpr ForkFlag kPaiFlags[] = {
     {"shared-moe-ffn-hidden-size", "moe-shared-expert-intermediate-size"}};
@@ -82,7 +97,8 @@ constexpr MegatronFork kForks[] = {
      .renamed = kSlimeFlags,
      .defaults = kSlimeDefaults,
      .packs = true,
-     .responses = true},
+     .responses = true,
+     .unless = "posttrain_gpt.py"},  // of MindSpeed-LLM, whose PPO has a batch of rollouts too
     {.name = "ms-swift",
      .marks = kSwiftMarks,
      .renamed = kSwiftFlags,
@@ -487,6 +503,7 @@ const MegatronFork* find_megatron_fork(std::string_view file, std::string_view t
                                      [&](const char* name) { return has_flag(flags, name); });
   for (const MegatronFork& fork : kForks) {
     if (fork.yaml != is_yaml_file(file) || (fork.deepspeed && !deepspeed)) continue;
+    if (!fork.unless.empty() && text.find(fork.unless) != std::string_view::npos) continue;
     if (std::any_of(fork.marks.begin(), fork.marks.end(), [&](std::string_view mark) {
           return text.find(mark) != std::string_view::npos;
         }))

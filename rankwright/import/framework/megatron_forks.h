@@ -36,6 +36,8 @@ struct MegatronFork {
   bool responses = false;       // trains on responses that it generates
   bool counts_layers = false;   // states dense layers, empty layers and shared experts by number
   bool adapts_targets = false;  // trains LoRA if a script names the modules
+  // Its files do not have this text, which is another fork's; empty for none.
+  std::string_view unless{};
 };
 
 /// Returns the fork whose file this is; nullptr for Megatron-LM itself. `flags` are those of its

@@ -378,6 +378,15 @@ void read_vocabulary(ForeignReading& r, model::Shapes& s) {
                                   "--model NAME or --model config.json"));
 }
 
+/// Returns the flag that makes layers of Mamba: a switch, the part of attention layers, or the
+/// specification of the layers (pretrain_mamba.py); nullptr if all are attention layers.
+const char* find_hybrid_flag(const ForeignReading& r) {
+  if (is_on(r, "is-hybrid-model")) return "is-hybrid-model";
+  for (const char* const ratio : {"hybrid-attention-ratio", "hybrid-mlp-ratio"})
+    if (get_word(r, ratio).find_first_of("123456789") != std::string::npos) return ratio;
+  return get_word(r, "spec").find("mamba") != std::string::npos ? "spec" : nullptr;
+}
+
 }  // namespace
 
 std::span<const std::string_view> megatron_model_flags() { return kFlags; }
@@ -415,8 +424,8 @@ void read_megatron_model(ForeignReading& r) {
   for (const std::string_view flag : {"decoder-num-layers", "decoder-seq-length"})
     if (find_path(r.root, flag) != nullptr && !vision)
       return warn(r, flag, "models with an encoder and a decoder are not estimated: pass --model");
-  if (is_on(r, "is-hybrid-model"))
-    return warn(r, "is-hybrid-model",
+  if (const char* const flag = find_hybrid_flag(r))
+    return warn(r, flag,
                 "layers of Mamba or linear attention are not estimated from flags: pass --model");
   const bool gated = is_on(r, "swiglu"), latent = is_on(r, "multi-latent-attention");
   const i64 usual_ffn = gated ? std::min(s.hidden, kMaxCount / 16) * 8 / 3 / 64 * 64
