@@ -548,6 +548,21 @@ bool runs_recipe(const std::vector<ShellWord>& words) {
          });
 }
 
+/// Returns whether a command runs a program in Python.
+bool runs_python(const std::vector<ShellWord>& words) {
+  return std::any_of(words.begin(), words.end(), [](const ShellWord& word) {
+    return word.text == "-m" || word.text.ends_with(".py");
+  });
+}
+
+/// Records the last YAML file that a command names.
+void set_config(MegatronFlags& flags, const std::vector<ShellWord>& words,
+                const LocationIndex& locations) {
+  for (const ShellWord& word : words)
+    if (word.unknown.empty() && is_yaml_file(word.text) && word.text.find('=') == std::string::npos)
+      flags.config = locations.node(word.at, word.width, word.text);
+}
+
 /// Returns the value of an option; the part after the last variable if one is unknown.
 std::string find_option_text(const MegatronFlags& flags, std::string_view name) {
   if (const YamlNode* const value = flags.map.find(name)) return value->scalar;
@@ -842,6 +857,8 @@ MegatronFlags read_overrides(std::string_view text, const ShellInput& input) {
     const bool recipe = runs_recipe(command.words);
     if (runs_other_module(command.words)) continue;
     everything.add_overrides(command.words);
+    if (all.config.scalar.empty() && runs_python(command.words))
+      set_config(all, command.words, locations);
     if (command.assigned || prints(command) || (std::size_t(overrides) < kFewest && !recipe))
       continue;
     if (!flags.map.entries.empty()) {
@@ -850,10 +867,7 @@ MegatronFlags read_overrides(std::string_view text, const ShellInput& input) {
     }
     collector.add(command.words);
     collector.add_overrides(command.words);
-    for (const ShellWord& word : command.words)
-      if (word.unknown.empty() && is_yaml_file(word.text) &&
-          word.text.find('=') == std::string::npos)
-        flags.config = locations.node(word.at, word.width, word.text);
+    set_config(flags, command.words, locations);
     set_hydra_config(flags, command.words);
   }
   if (flags.map.entries.empty()) flags = std::move(all);

@@ -1,48 +1,17 @@
-// Reads the YAML configs of GPT-NeoX, llm-foundry and MaxText, which state a model's shapes, the
-// batch, and how states are sharded. Launch scripts of MaxText override a config (`key=value`).
+// Reads the YAML configs of GPT-NeoX and llm-foundry, which state a model's shapes, the batch, and
+// how states are sharded. Those of MaxText are in maxtext.cc.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "rankwright/base/format.h"
 #include "rankwright/base/quantity.h"
 #include "rankwright/import/framework/recipes.h"
-#include "rankwright/import/framework/script_report.h"
 #include "rankwright/import/plan/plan_format.h"
-#include "rankwright/model/shapes.h"
+#include "rankwright/import/recipe/pretraining_parts.h"
 
 namespace rankwright::importer {
 namespace {
-
-/// Builds the model of the reading's shapes if they are complete.
-void build_shapes(ForeignReading& r, std::string_view architecture, std::string_view place) {
-  model::Shapes& s = r.shapes;
-  if (s.layers == 0 || s.hidden == 0 || s.heads == 0) return;
-  s.name = "this model";
-  s.architecture = architecture;
-  const YamlNode* const node = find_path(r.root, place);
-  r.fields.under("model", node == nullptr ? r.root : *node, [&] {
-    r.draft.model = r.fields.take(node == nullptr ? r.root : *node, build(s));
-  });
-}
-
-std::string word_at(const ForeignReading& r, std::string_view path) {
-  const YamlNode* const node = find_path(r.root, path);
-  return node == nullptr || node->kind != YamlNode::Kind::scalar ? "" : node->scalar;
-}
-
-bool is_on_at_path(const ForeignReading& r, std::string_view path) {
-  const YamlNode* const node = find_path(r.root, path);
-  return node != nullptr && !is_off(*node);
-}
-
-void assume_vocabulary(ForeignReading& r, i64 vocab) {
-  r.shapes.vocab = vocab;
-  r.fields.report(r.root, make_assumption(fmt::format("vocabulary size {}: the tokenizer sets it",
-                                                      count(vocab)),
-                                          "--model NAME or --model config.json"));
-}
 
 // GPT-NeoX.
 
@@ -392,297 +361,35 @@ YamlNode unwrap_foundry(const YamlNode& root) {
   return tree;
 }
 
-// MaxText.
+}  // namespace
 
-void read_jax_optimizer(ForeignReading& r, const YamlNode& node) {
-  if (node.scalar.find("adam") == std::string::npos)
-    report_left_out(r, node, "opt_type: estimated with Adam's states");
-}
-
-/// Reads the heads as they were named until the end of 2023, before queries and keys had their own.
-void read_old_heads(ForeignReading& r, const YamlNode& node) {
-  if (const std::optional<i64> heads = r.fields.whole(node, 1, kMaxCount))
-    r.shapes.heads = r.shapes.kv_heads = *heads;
-}
-
-/// -1 drops no tokens.
-void read_maxtext_capacity(ForeignReading& r, const YamlNode& node) {
-  constexpr double kMax = 100;
-  const std::optional<double> capacity = r.fields.number(node, -1, kMax);
-  if (capacity > 0) r.draft.expert_capacity = capacity;
-}
-
-constexpr std::string_view kOnlyStudent = "only the trained model is counted, without its teacher";
-
-constexpr ForeignKey kMaxtextKeys[] = {
-    {"model_name", "model"},
-    {"base_emb_dim", "model", shape<&model::Shapes::hidden>},
-    {"base_num_query_heads", "model", shape<&model::Shapes::heads>},
-    {"base_num_kv_heads", "model", shape<&model::Shapes::kv_heads>},
-    {"base_num_heads", "model", read_old_heads},
-    {"base_num_decoder_layers", "model", shape<&model::Shapes::layers>},
-    {"base_mlp_dim", "model", shape<&model::Shapes::ffn>},
-    {"head_dim", "model", shape<&model::Shapes::head_dim>},
-    {"vocab_size", "model", shape<&model::Shapes::vocab>},
-    {"num_experts", "model"},
-    {"decoder_block", "model"},
-    {"mlp_activations", "model"},
-    {"logits_via_embedding", "model"},
-    {"global_parameter_scale", "model"},
-    {"nodes", "node_shape"},
-    {"gpus-per-node", "node_shape"},
-    {"max_target_length", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
-    {"per_device_batch_size", "job.global_batch"},
-    {"gradient_accumulation_steps", "job.global_batch"},
-    {"num_pipeline_microbatches", "parallelism.micro_batch"},
-    {"dtype", "job.param_dtype", read_trainer_dtype},
-    {"grad_dtype", "job.grad_dtype"},
-    {"weight_dtype", "job.master_dtype"},
-    {"mu_dtype", "job.moment_dtype"},
-    {"capacity_factor", "job.expert_capacity", read_maxtext_capacity},
-    {"remat_policy", "parallelism.recompute"},
-    {"attention", "software.attention"},
-    {"shard_optimizer_over_data", "parallelism.zero_stage"},
-    {"use_multimodal", "", nullptr, false, "only the language model is estimated"},
-    {"use_audio", "", nullptr, false, "only the language model is estimated"},
-    {"opt_type", "job.optimizer", read_jax_optimizer},
-    {"use_kd", "", nullptr, false, kOnlyStudent},
-    {"teacher_overrides", "", nullptr, false, kOnlyStudent},
-    {"quantization", "", nullptr, false, "matmuls are estimated in the format of the parameters"},
-    {"ici_tensor_parallelism", "parallelism.tp_size"},
-    {"ici_pipeline_parallelism", "parallelism.pp_size"},
-    {"ici_context_parallelism", "parallelism.cp_size"},
-    {"ici_expert_parallelism", "parallelism.ep_size"},
-    {"ici_data_parallelism", "parallelism.dp_size"},
-    {"ici_fsdp_parallelism", "parallelism.dp_size"},
-    {"ici_fsdp_transpose_parallelism", "parallelism.dp_size"},
-    {"dcn_data_parallelism", "parallelism.shard_size"},
-    {"dcn_fsdp_parallelism", "parallelism.dp_size"},
-    {"dcn_tensor_parallelism", "parallelism.tp_size"},
-    {"dcn_pipeline_parallelism", "parallelism.pp_size"},
-};
-
-/// Returns the product of an axis within and across slices; nothing if one of them is -1, the rest.
-std::optional<i64> read_axis(ForeignReading& r, std::string_view axis) {
-  i64 all = 1;
-  for (const char* const level : {"ici", "dcn"}) {
-    const std::string path = fmt::format("{}_{}_parallelism", level, axis);
-    if (word_at(r, path) == "-1") return std::nullopt;
-    const std::optional<i64> more =
-        product({all, read_whole_at(r, path, 1, kMaxDegree).value_or(1)});
-    if (!more || *more > kMaxDegree) return std::nullopt;
-    all = *more;
-  }
-  return all;
-}
-
-/// The batch of a device counts all devices: a data rank of several devices has as many batches.
-void read_device_batch(ForeignReading& r) {
-  Draft& d = r.draft;
-  const Result<double> each = [&]() -> Result<double> {
-    const YamlNode* const node = find_path(r.root, "per_device_batch_size");
-    if (node == nullptr) return 12.0;
-    const std::optional<double> n = r.fields.number(*node, 0, double(kMaxMicroBatch));
-    return n ? *n : 1.0;
-  }();
-  const i64 devices = product({d.tp.value_or(1), d.cp.value_or(1), d.pp.value_or(1)}).value_or(1);
-  d.accumulation = read_whole_at(r, "gradient_accumulation_steps", 1, plan::kMaxBatch).value_or(1);
-  d.micro_batch = std::clamp<i64>(i64(std::llround(*each * double(devices))), 1, kMaxMicroBatch);
-  // A pipeline splits it into as many parts as it has stages, unless their number is stated.
-  const std::optional<i64> stated =
-      word_at(r, "num_pipeline_microbatches") == "-1"
-          ? std::nullopt
-          : read_whole_at(r, "num_pipeline_microbatches", 1, kMaxMicroBatch);
-  const i64 parts = stated.value_or(d.pp.value_or(1));
-  if (d.pp.value_or(1) == 1 || !divides(parts, *d.micro_batch)) return;
-  *d.micro_batch /= parts;
-  d.accumulation = std::min(*d.accumulation * parts, plan::kMaxBatch);
-}
-
-/// Doubles the shapes of a model that a power of two scales: heads and width of the MLP, then the
-/// embedding, then the layers, and so on (MaxText's get_individual_scales).
-void scale_shapes(ForeignReading& r) {
-  constexpr i64 kLargest = i64{1} << 16;
+/// Builds the model of the reading's shapes if they are complete.
+void build_shapes(ForeignReading& r, std::string_view architecture, std::string_view place) {
   model::Shapes& s = r.shapes;
-  const i64 scale = read_whole_at(r, "global_parameter_scale", 1, kLargest).value_or(1);
-  int doublings = 0;
-  while (scale >> (doublings + 1) > 0) ++doublings;
-  const auto times = [](i64& value, int n) { value = std::min(value, kMaxCount >> n) << n; };
-  for (i64* const value : {&s.heads, &s.kv_heads, &s.ffn}) times(*value, (doublings + 2) / 3);
-  times(s.hidden, (doublings + 1) / 3);
-  times(s.layers, doublings / 3);
+  if (s.layers == 0 || s.hidden == 0 || s.heads == 0) return;
+  s.name = "this model";
+  s.architecture = architecture;
+  const YamlNode* const node = find_path(r.root, place);
+  r.fields.under("model", node == nullptr ? r.root : *node, [&] {
+    r.draft.model = r.fields.take(node == nullptr ? r.root : *node, build(s));
+  });
 }
 
-/// Sets a known model with the shapes that the config overrides: its layers. Others are reported.
-void override_model(ForeignReading& r, model::Model known) {
-  constexpr const char* kShapes[] = {"base_emb_dim",      "base_num_query_heads",
-                                     "base_num_kv_heads", "base_mlp_dim",
-                                     "head_dim",          "num_experts"};
-  if (is_on_at_path(r, "override_model_config")) {
-    if (r.shapes.layers > 0 && r.shapes.layers <= model::kMaxLayers && known.runs.size() == 1)
-      known.runs[0].count = r.shapes.layers;
-    else if (const YamlNode* const layers = find_path(r.root, "base_num_decoder_layers"))
-      report_left_out(r, *layers, "estimated with all layers of the named model");
-    for (const char* const key : kShapes)
-      if (const YamlNode* const shape = find_path(r.root, key))
-        report_left_out(r, *shape, fmt::format("{}: estimated with the named model's", key));
-  }
-  r.draft.model = std::move(known);
+std::string word_at(const ForeignReading& r, std::string_view path) {
+  const YamlNode* const node = find_path(r.root, path);
+  return node == nullptr || node->kind != YamlNode::Kind::scalar ? "" : node->scalar;
 }
 
-/// Gradients, and moments unless they have a format of their own, are those of the weights, which
-/// are in fp32 by default.
-void fill_maxtext_states(ForeignReading& r) {
-  Draft& d = r.draft;
-  const bool narrow = word_at(r, "weight_dtype") == "bfloat16";
-  const std::string moments = word_at(r, "mu_dtype");
-  d.grad_dtype =
-      narrow || word_at(r, "grad_dtype") == "bfloat16" ? plan::Dtype::bf16 : plan::Dtype::fp32;
-  if (!narrow) return;
-  d.master_dtype = plan::Dtype::bf16;
-  if (moments.empty() || moments == "bfloat16") d.moment_dtype = plan::Dtype::bf16;
+bool is_on_at_path(const ForeignReading& r, std::string_view path) {
+  const YamlNode* const node = find_path(r.root, path);
+  return node != nullptr && !is_off(*node);
 }
 
-void fill_maxtext(ForeignReading& r) {
-  Draft& d = r.draft;
-  d.tp = read_axis(r, "tensor");
-  if (const std::optional<i64> more = read_axis(r, "tensor_sequence"); more && d.tp)
-    d.tp = std::min(*d.tp * *more, kMaxDegree);
-  d.pp = read_axis(r, "pipeline");
-  d.cp = read_axis(r, "context");
-  const std::optional<i64> ep = read_axis(r, "expert");
-  if (ep > 1) d.ep = ep;
-  if (const YamlNode* const node = find_path(r.root, "ici_expert_parallelism");
-      node != nullptr && node->scalar == "-1")
-    report_left_out(r, *node, "the axis of experts takes all devices that are left: pass --ep");
-  const std::optional<i64> data = read_axis(r, "data"), transposed = read_axis(r, "fsdp_transpose");
-  std::optional<i64> shards = read_axis(r, "fsdp");
-  if (shards && transposed) shards = std::min(*shards * *transposed, kMaxDegree);
-  const bool stated = find_path(r.root, "ici_fsdp_parallelism") != nullptr &&
-                      find_path(r.root, "dcn_data_parallelism") != nullptr;
-  if (stated && data && shards && *data * *shards <= kMaxDegree)
-    d.dp = *data * *shards * ep.value_or(1);
-  // The weights of layers without experts are also sharded over the axis of experts.
-  d.zero = stated && shards == 1 && ep.value_or(1) == 1 ? 0 : 3;
-  if (d.zero == 3 && data > 1) d.replicas = data;
-  const std::string name = word_at(r, "model_name");
-  if (const std::optional<model::Model> known = find_hub_model(name); known && !name.empty())
-    override_model(r, *known);
-  else if (name.empty() || name == "default") {
-    model::Shapes& s = r.shapes;
-    if (s.kv_heads == 0) s.kv_heads = s.heads;
-    if (s.vocab == 0) s.vocab = 32000;
-    constexpr i64 kBaseHeadDim = 128;  // of base.yml: it is not derived from the other shapes
-    if (s.head_dim == 0) s.head_dim = kBaseHeadDim;
-    scale_shapes(r);
-    s.tied = is_on_at_path(r, "logits_via_embedding");
-    // One of its layers is a local and a global one of Gemma 2.
-    if (word_at(r, "decoder_block") == "gemma2" && s.layers <= model::kMaxLayers) s.layers *= 2;
-    // One activation is that of a layer of two matrices, two are those of a gated one.
-    const YamlNode* const activations = find_path(r.root, "mlp_activations");
-    if (activations != nullptr && activations->items.size() == 1) s.gated = false;
-    const i64 experts = read_whole_at(r, "num_experts", 1, kMaxCount).value_or(1);
-    const bool mixtral = word_at(r, "decoder_block") == "mixtral";
-    if (experts > 1 && mixtral) {
-      s.experts = experts;
-      s.active_experts = read_whole_at(r, "num_experts_per_tok", 1, experts).value_or(1);
-      s.expert_ffn = read_whole_at(r, "base_moe_mlp_dim", 1, kMaxCount).value_or(s.ffn);
-    }
-    if (experts == 1 || mixtral) build_shapes(r, mixtral ? "mixtral" : "llama", "base_emb_dim");
-  }
-  constexpr i64 kBaseLength = 2048;  // of base.yml
-  if (find_path(r.root, "max_target_length") == nullptr) d.sequence = kBaseLength;
-  if (!d.param_dtype) d.param_dtype = plan::Dtype::bf16;
-  fill_maxtext_states(r);
-  const std::string remat = word_at(r, "remat_policy");
-  d.recompute =
-      remat.empty() || remat == "full" ? plan::Recompute::full : plan::Recompute::selective;
-  if (remat.find("offload") != std::string::npos)
-    report_left_out(r, *find_path(r.root, "remat_policy"),
-                    "kept activations are estimated on the GPU");
-  if (word_at(r, "attention") == "dot_product") d.attention = plan::AttentionKernel::unfused;
-  if (d.zero == 0 && is_on_at_path(r, "shard_optimizer_over_data")) d.zero = 1;
-  d.sequence_parallel = d.tp > 1;
-  if (d.cp > 1) d.cp_comm = plan::CpComm::all_gather;
-  d.optimizer = plan::Optimizer::adam;
-  d.order = mesh::kDefaultOrder;
-  d.framework = find_software("maxtext");
-  read_device_batch(r);
-}
-
-/// Returns the devices of the axes that are not -1, the rest.
-std::optional<i64> count_stated_devices(ForeignReading& r) {
-  std::optional<i64> devices = 1;
-  for (const char* const level : {"ici", "dcn"})
-    for (const char* const axis : {"data", "fsdp", "fsdp_transpose", "tensor", "tensor_sequence",
-                                   "pipeline", "context", "expert"}) {
-      const std::string path = fmt::format("{}_{}_parallelism", level, axis);
-      if (word_at(r, path) == "-1") continue;
-      devices = product({*devices, read_whole_at(r, path, 1, kMaxDegree).value_or(1)});
-      if (!devices || *devices > cluster::kMaxDevices) return std::nullopt;
-    }
-  return devices;
-}
-
-/// Returns the settings of the model that is trained: distillation has those that the student has
-/// of its own apart.
-YamlNode apply_student(YamlNode tree) {
-  const YamlNode* const found = tree.find("student_overrides");
-  if (found == nullptr || found->kind != YamlNode::Kind::map) return tree;
-  const YamlNode student = *found;
-  for (const YamlEntry& entry : student.entries) {
-    std::erase_if(tree.entries,
-                  [&](const YamlEntry& old) { return old.key.scalar == entry.key.scalar; });
-    tree.entries.push_back(entry);
-  }
-  return tree;
-}
-
-void read_maxtext_tree(ForeignReading& reading, PlanFile& plan) {
-  read_foreign(reading, kMaxtextKeys, plan);
-  fill_maxtext(reading);
-  if (const std::optional<i64> devices = count_stated_devices(reading); devices > 1)
-    plan.usual_world = devices;
-  plan.ignored_keys.clear();  // data, checkpoints and logging
-}
-
-/// Reads the overrides of a launch script, above the config that it names and the one below that.
-void read_maxtext_script(PlanFile& plan, const FileReader& files) {
-  ShellInput input = with_usual_folders(plan.variables);
-  input.file = plan.name;
-  input.files = files;
-  MegatronFlags flags = read_overrides(plan.text, input);
-  forget_usual_folders(flags);
-  const bool inherits = inherit_file(flags.map, flags.config, plan.name, files);
-  if (inherits)
-    if (const YamlNode* const base = flags.map.find("base_config")) {
-      YamlNode below = *base;
-      below.scalar = beside(flags.config.scalar, base->scalar);
-      inherit_file(flags.map, below, plan.name, files);
-    }
-  // Values that only the running script knows are not those of the config below.
-  for (const MegatronFlags::Unknown& one : flags.unknown) {
-    const auto named = [&](const YamlEntry& entry) { return entry.key.scalar == one.flag; };
-    std::erase_if(flags.map.entries, named);
-    if (one.flag != "model_name") continue;
-    YamlEntry unknown{one.place, one.place};
-    unknown.key.scalar = one.flag;
-    unknown.value.scalar = "unknown";
-    flags.map.entries.push_back(std::move(unknown));
-  }
-  flags.map = apply_student(std::move(flags.map));
-  FieldReader fields(plan.name, plan.findings);
-  ForeignReading reading{fields, plan.draft, flags.map, files};
-  read_maxtext_tree(reading, plan);
-  // The length may be that of a config that cannot be read, or of a variable.
-  const bool base = inherits || flags.config.scalar.ends_with("base.yml");
-  if (find_path(flags.map, "max_target_length") == nullptr &&
-      (!base || std::any_of(flags.unknown.begin(), flags.unknown.end(),
-                            [](const auto& one) { return one.flag == "max_target_length"; })))
-    plan.draft.sequence.reset();
-  read_node_shape(reading, "nodes", "gpus-per-node", 1, std::nullopt, &flags, &plan);
-  report_script_values(reading, flags, kMaxtextKeys, plan);
-  plan.keys = fields.keys();
+void assume_vocabulary(ForeignReading& r, i64 vocab) {
+  r.shapes.vocab = vocab;
+  r.fields.report(r.root, make_assumption(fmt::format("vocabulary size {}: the tokenizer sets it",
+                                                      count(vocab)),
+                                          "--model NAME or --model config.json"));
 }
 
 bool has_any(std::string_view text, std::initializer_list<std::string_view> marks) {
@@ -690,8 +397,6 @@ bool has_any(std::string_view text, std::initializer_list<std::string_view> mark
     return text.find(mark) != std::string_view::npos;
   });
 }
-
-}  // namespace
 
 bool claims_gpt_neox(std::string_view file, std::string_view text) {
   // DeepSpeed's own config has no shapes of a model.
@@ -732,34 +437,6 @@ void read_llm_foundry(PlanFile& plan, const FileReader& files) {
   read_foreign(reading, kFoundryKeys, plan);
   fill_foundry(reading);
   plan.ignored_keys.clear();  // data, schedules and logging
-  plan.keys = fields.keys();
-}
-
-bool claims_maxtext(std::string_view file, std::string_view text) {
-  if (is_script_file(file))
-    return has_any(text, {"MaxText", "maxtext"}) &&
-           has_any(text, {"train.py", ".train ", "\"train\"", "sft_trainer", "train_sft",
-                          "train_rl", "train_grpo", "train_distill", "train_compile"}) &&
-           has_any(text, {"per_device_batch_size=", "ici_fsdp_parallelism=",
-                          "ici_tensor_parallelism=", "max_target_length="});
-  return is_yaml_file(file) &&
-         has_any(text, {"ici_fsdp_parallelism:", "per_device_batch_size:", "base_emb_dim:"}) &&
-         has_any(text, {"max_target_length:", "base_num_decoder_layers:", "base_config:",
-                        "dcn_data_parallelism:"});
-}
-
-void read_maxtext(PlanFile& plan, const FileReader& files) {
-  if (is_script_file(plan.name)) return read_maxtext_script(plan, files);
-  const Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
-  if (!root) return plan.findings.push_back(root.error());
-  // Primus has the settings under its own.
-  const YamlNode* const inner = find_path(*root, "modules.pre_trainer.overrides");
-  FieldReader fields(plan.name, plan.findings);
-  const YamlNode tree = apply_student(inner == nullptr ? *root : *inner);
-  ForeignReading reading{fields, plan.draft, tree, files};
-  if (const YamlNode* const model = find_path(*root, "modules.pre_trainer.model"))
-    fields.under("model", *model, [&] { read_named_model(reading, *model); });
-  read_maxtext_tree(reading, plan);
   plan.keys = fields.keys();
 }
 

@@ -1,0 +1,28 @@
+// Shared by the readers of configs for pretraining: pretraining_yaml.cc, which defines these, and
+// maxtext.cc.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "rankwright/import/framework/recipes.h"
+
+namespace rankwright::importer {
+
+/// Builds the model of the reading's shapes if they are complete; findings about it are at `place`.
+void build_shapes(ForeignReading& r, std::string_view architecture, std::string_view place);
+
+/// Returns the value at a path; empty if there is none.
+std::string word_at(const ForeignReading& r, std::string_view path);
+
+/// Returns whether a setting is stated and not off.
+bool is_on_at_path(const ForeignReading& r, std::string_view path);
+
+/// Sets the vocabulary of a model whose config leaves it to the tokenizer, and reports it.
+void assume_vocabulary(ForeignReading& r, i64 vocab);
+
+/// Returns whether the text has one of the marks.
+bool has_any(std::string_view text, std::initializer_list<std::string_view> marks);
+
+}  // namespace rankwright::importer
