@@ -173,6 +173,12 @@ void read_spec(ForeignReading& r, const YamlNode& node) {
                                   make_excerpt(node.scalar)));
 }
 
+/// NeMo's weights are in fp32 without this switch; they are in any case if the run is in fp32.
+void read_wide_weights(ForeignReading& r, const YamlNode& node) {
+  if (!is_on(r, "fp32"))
+    report_left_out(r, node, "megatron_amp_O2: weights are estimated in 16 bits, not in fp32");
+}
+
 constexpr std::string_view kTeacher = "only the trained model is counted, without its teacher";
 constexpr std::string_view kAsStated = "times and memory do not include it";
 constexpr std::string_view kOnlyLanguage = "only the language model is estimated";
@@ -354,7 +360,7 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"mamba-d-conv", "", nullptr, false, "layers of Mamba are estimated as softmax attention"},
     {"use-checkpoint-args", "model", nullptr, false,
      "the shapes that the checkpoint states replace those of the flags"},
-    {"no-megatron-amp-O2", "", nullptr, false, "weights are estimated in 16 bits, not in fp32"},
+    {"no-megatron-amp-O2", "", read_wide_weights},
     {"hybrid-override-pattern", "", nullptr, false,
      "the estimate treats all layers as attention layers"},
     {"hybrid-layer-pattern", "", nullptr, false,
@@ -707,7 +713,7 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
   if (yaml) {
     Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
     if (!root) return plan.findings.push_back(root.error());
-    inherit_primus_model(*root, plan.name, files);
+    inherit_primus_model(*root, plan.name, files, plan.findings);
     if (plan.text.find("backend: megatron") != std::string::npos)
       inherit_defaults(*root, plan.name, files, plan.findings);
     bridge = is_bridge_recipe(*root);

@@ -142,24 +142,31 @@ bool has_flag(const MegatronFlags& flags, std::string_view name) {
                      [&](const auto& one) { return one.flag == name; });
 }
 
-/// The vocabulary is that of the tokenizer and some more rows.
+/// Sets a flag at the place of another one.
+void set_number(MegatronFlags& flags, const char* from, const char* flag, std::string value) {
+  YamlNode place = *flags.map.find(from);
+  YamlEntry entry{place, std::move(place)};
+  entry.key.scalar = flag;
+  entry.value.scalar = std::move(value);
+  std::erase_if(flags.map.entries, [&](const YamlEntry& old) { return old.key.scalar == flag; });
+  flags.map.entries.push_back(std::move(entry));
+}
+
+/// The vocabulary is that of the tokenizer and some more rows, none by default.
 void set_pai_vocabulary(MegatronFlags& flags) {
   constexpr std::pair<std::string_view, i64> kRows[] = {
       {"Qwen2Tokenizer", 151643},      {"Qwen3Tokenizer", 151643}, {"LLama3Tokenizer", 128000},
       {"DeepSeekV2Tokenizer", 100000}, {"LLama2Tokenizer", 32000}, {"LLamaTokenizer", 32000},
       {"MistralTokenizer", 32000}};
   const YamlNode* const type = flags.map.find("patch-tokenizer-type");
+  if (type == nullptr || has_flag(flags, "padded-vocab-size")) return;
   const YamlNode* const more = flags.map.find("extra-vocab-size");
-  if (type == nullptr || more == nullptr || has_flag(flags, "padded-vocab-size")) return;
-  const Result<i64> extra = parse_count(more->scalar, 0);
+  if (more == nullptr && has_flag(flags, "extra-vocab-size")) return;  // its value is unknown
+  const Result<i64> extra = parse_count(more == nullptr ? "0" : more->scalar, 0);
   for (const auto& [name, rows] : kRows)
-    if (type->scalar == name && extra && *extra < kMaxCount / 2) {
-      YamlEntry entry{*more, *more};
-      entry.key.scalar = "padded-vocab-size";
-      entry.value.scalar = std::to_string(rows + *extra);
-      flags.map.entries.push_back(std::move(entry));
-      return;
-    }
+    if (type->scalar == name && extra && *extra < kMaxCount / 2)
+      return set_number(flags, more == nullptr ? "patch-tokenizer-type" : "extra-vocab-size",
+                        "padded-vocab-size", std::to_string(rows + *extra));
 }
 
 /// Megatron-DeepSpeed sends a token to one expert, has experts in every second layer, and does not
@@ -186,15 +193,6 @@ void set_expert_defaults(MegatronFlags& flags) {
   YamlEntry entry{*experts, interval == nullptr ? *experts : *interval};
   entry.key.scalar = "moe-layer-freq";
   if (interval == nullptr) entry.value.scalar = "2";
-  flags.map.entries.push_back(std::move(entry));
-}
-
-void set_number(MegatronFlags& flags, const char* from, const char* flag, std::string value) {
-  YamlNode place = *flags.map.find(from);
-  YamlEntry entry{place, std::move(place)};
-  entry.key.scalar = flag;
-  entry.value.scalar = std::move(value);
-  std::erase_if(flags.map.entries, [&](const YamlEntry& old) { return old.key.scalar == flag; });
   flags.map.entries.push_back(std::move(entry));
 }
 

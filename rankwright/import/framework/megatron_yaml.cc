@@ -70,6 +70,10 @@ constexpr RecipeKey kRecipeKeys[] = {
     {"peft-scheme", "lora", "target-modules", "attention_qkv", true},
     {"peft-scheme", "qlora", "target-modules", "attention_qkv", true},
     {"num-moe-experts", "", "num-experts"},
+    // neuronx-nemo-megatron has other names.
+    {"num-kv-heads", "", "num-query-groups"},
+    {"num-experts-per-tok", "", "moe-router-topk"},
+    {"has-bias", "false", "disable-bias-linear", "true"},
     {"megatron-amp-O2", "false", "no-megatron-amp-O2", "true"},
     // NeMo's layers are then Transformer Engine's, which choose fused attention themselves.
     {"transformer-engine", "true", "transformer-impl", "transformer_engine"},
@@ -216,7 +220,7 @@ class YamlFlagCollector {
     if (name == "mixed-precision") add_precision(key, value);
     if (!renamed && is_read_(name)) put(name, key, std::move(value));
     // Flags have a switch for grouped queries; recipes only have their number.
-    if (name == "num-query-groups" && !is_null(value) && out_.recipe) {
+    if ((name == "num-query-groups" || name == "num-kv-heads") && !is_null(value) && out_.recipe) {
       YamlNode on = value;
       on.scalar = "true";
       put("group-query-attention", key, std::move(on));

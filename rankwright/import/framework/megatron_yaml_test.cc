@@ -347,5 +347,23 @@ TEST(BridgeYaml, NameOfAHubsModel_AndItsSections) {
   EXPECT_THAT(plan.draft.zero, Optional(1));  // its distributed optimizer is on by default
 }
 
+// Names of neuronx-nemo-megatron. Weights of a run in fp32 are in fp32 whatever megatron_amp_O2 is.
+TEST(NemoYaml, ReadsTheNamesOfNeuron) {
+  const PlanFile plan = read_any_plan(
+      "trainer:\n  precision: 32\n  devices: 32\n  num_nodes: 2\nmodel:\n"
+      "  megatron_amp_O2: False\n  micro_batch_size: 1\n  global_batch_size: 32\n"
+      "  tensor_model_parallel_size: 8\n  pipeline_model_parallel_size: 8\n"
+      "  encoder_seq_length: 2048\n  hidden_size: 4096\n  ffn_hidden_size: 14336\n"
+      "  num_layers: 32\n  num_attention_heads: 32\n  num_kv_heads: 8\n  has_bias: False\n"
+      "  activation: swiglu\n  num_moe_experts: 8\n  num_experts_per_tok: 1\n",
+      "conf.yaml", refuse_file);
+  ASSERT_TRUE(plan.draft.model.has_value());
+  const model::Layer& layer = plan.draft.model->layer(0);
+  EXPECT_EQ(layer.attention.kv_heads, 8);
+  EXPECT_FALSE(layer.attention.qkv_bias);
+  EXPECT_EQ(layer.ffn.active, 1);
+  for (const Diagnostic& found : plan.findings) EXPECT_NE(found.code, "RW0601") << found.detail;
+}
+
 }  // namespace megatron_yaml_test
 }  // namespace rankwright::importer

@@ -167,7 +167,7 @@ void add_lora_pattern(plan::LoraModules& modules, std::string_view pattern) {
 /// Merges the file that `key` of a trainer of Primus names, of primus/configs/FOLDER/FRAMEWORK,
 /// under the trainer's overrides.
 void inherit_primus_file(YamlNode& trainer, std::string_view folder, std::string_view key,
-                         const std::string& file, const FileReader& files) {
+                         const std::string& file, const FileReader& files, Diagnostics& findings) {
   constexpr int kMaxFolders = 8;
   const YamlNode* const framework = trainer.find("framework");
   const YamlNode* const named = trainer.find(key);
@@ -185,7 +185,7 @@ void inherit_primus_file(YamlNode& trainer, std::string_view folder, std::string
     Diagnostics ignored;
     Result<YamlNode> base = read_python_yaml(*text, there, ignored);
     if (!base) return;
-    inherit(*base, there, files, ignored, 0);
+    inherit(*base, there, files, findings, 0);
     move_to(*base, place);
     for (YamlEntry& entry : trainer.entries)
       if (entry.key.scalar == "overrides") merge_under(entry.value, *base);
@@ -403,18 +403,19 @@ bool inherit_file(YamlNode& root, const YamlNode& named, const std::string& file
   return true;
 }
 
-void inherit_primus_model(YamlNode& root, const std::string& file, const FileReader& files) {
+void inherit_primus_model(YamlNode& root, const std::string& file, const FileReader& files,
+                          Diagnostics& findings) {
   YamlNode* node = nullptr;
   for (YamlEntry& modules : root.entries)
     if (modules.key.scalar == "modules")
       for (YamlEntry& entry : modules.value.entries)
         if (node == nullptr && entry.key.scalar.ends_with("_trainer")) node = &entry.value;
   if (node == nullptr) return;
-  inherit_primus_file(*node, "models", "model", file, files);
+  inherit_primus_file(*node, "models", "model", file, files, findings);
   const YamlNode* const framework = node->find("framework");
   // Those of Megatron-LM state every default of the program as well.
   if (framework != nullptr && framework->scalar == "torchtitan")
-    inherit_primus_file(*node, "modules", "config", file, files);
+    inherit_primus_file(*node, "modules", "config", file, files, findings);
 }
 
 void read_optimizer_class(ForeignReading& r, const YamlNode& node) {

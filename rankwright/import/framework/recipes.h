@@ -133,8 +133,10 @@ bool inherit_file(YamlNode& root, const YamlNode& named, const std::string& file
 
 /// Merges the file of the model that a config of Primus names, and the files that it extends, under
 /// the overrides of the config. Primus has them in primus/configs/models/FRAMEWORK; a folder above
-/// the config is searched. Without the file, the tree is left as it is.
-void inherit_primus_model(YamlNode& root, const std::string& file, const FileReader& files);
+/// the config is searched. Without the file, the tree is left as it is; without one that it
+/// extends, that is reported.
+void inherit_primus_model(YamlNode& root, const std::string& file, const FileReader& files,
+                          Diagnostics& findings);
 
 /// Returns the input of a script in which the folders of a user have some name, as only the last
 /// part of a model's path matters.

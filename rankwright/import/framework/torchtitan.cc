@@ -382,7 +382,7 @@ void read_pipeline(ForeignReading& r) {
 void read_primus_torchtitan(PlanFile& plan, const FileReader& files) {
   Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
   if (!root) return plan.findings.push_back(root.error());
-  inherit_primus_model(*root, plan.name, files);
+  inherit_primus_model(*root, plan.name, files, plan.findings);
   const YamlNode* const overrides = find_path(*root, "modules.pre_trainer.overrides");
   if (overrides == nullptr || overrides->kind != YamlNode::Kind::map) return;
   read_torchtitan_tree(plan, move_renamed_keys(*overrides), files, nullptr);
