@@ -1,5 +1,5 @@
-// Shared by the readers of configs for pretraining: pretraining_yaml.cc, which defines these, and
-// maxtext.cc.
+// Shared by the readers of configs for pretraining: pretraining_yaml.cc, which defines these,
+// neox_script.cc and maxtext.cc.
 #pragma once
 
 #include <initializer_list>
@@ -24,5 +24,11 @@ void assume_vocabulary(ForeignReading& r, i64 vocab);
 
 /// Returns whether the text has one of the marks.
 bool has_any(std::string_view text, std::initializer_list<std::string_view> marks);
+
+/// Reads a config of GPT-NeoX. `tree` is the root of the reading; its dashes become underscores.
+void read_neox_tree(ForeignReading& reading, YamlNode& tree, PlanFile& plan);
+/// As claims_gpt_neox() and read_gpt_neox(), for launch scripts.
+bool claims_neox_script(std::string_view file, std::string_view text);
+void read_neox_script(PlanFile& plan, const FileReader& files);
 
 }  // namespace rankwright::importer

@@ -399,6 +399,7 @@ bool has_any(std::string_view text, std::initializer_list<std::string_view> mark
 }
 
 bool claims_gpt_neox(std::string_view file, std::string_view text) {
+  if (claims_neox_script(file, text)) return true;
   // DeepSpeed's own config has no shapes of a model.
   const bool shapes = has_any(text, {"train_micro_batch_size_per_gpu"}) &&
                       has_any(text, {"\"num_attention_heads\""});
@@ -408,16 +409,21 @@ bool claims_gpt_neox(std::string_view file, std::string_view text) {
          !has_any(text, {"pipeline_model_parallel_size"});
 }
 
-void read_gpt_neox(PlanFile& plan, const FileReader& files) {
-  Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
-  if (!root) return plan.findings.push_back(root.error());
-  use_underscores(*root);
-  FieldReader fields(plan.name, plan.findings);
-  ForeignReading reading{fields, plan.draft, *root, files};
+void read_neox_tree(ForeignReading& reading, YamlNode& tree, PlanFile& plan) {
+  use_underscores(tree);
   read_foreign(reading, kNeoxKeys, plan);
   fill_neox(reading);
   fill_neox_model(reading);
   plan.ignored_keys.clear();  // data, learning rates and logging
+}
+
+void read_gpt_neox(PlanFile& plan, const FileReader& files) {
+  if (is_script_file(plan.name)) return read_neox_script(plan, files);
+  Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
+  if (!root) return plan.findings.push_back(root.error());
+  FieldReader fields(plan.name, plan.findings);
+  ForeignReading reading{fields, plan.draft, *root, files};
+  read_neox_tree(reading, *root, plan);
   plan.keys = fields.keys();
 }
 

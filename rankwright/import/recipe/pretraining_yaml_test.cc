@@ -1,6 +1,8 @@
 // llm-foundry's models of transformers with another config, and older names of MaxText.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "rankwright/import/plan/plan_format.h"
 #include "tests/support/left_out.h"
 
@@ -159,6 +161,35 @@ TEST(MaxText, OverridesOfANamedModel_ChangeItsLayers) {
   EXPECT_THAT(script("remat_policy=qkv_proj_offloaded").findings, left_out("on the GPU"));
   EXPECT_THAT(script("attention=dot_product").draft.attention,
               ::testing::Optional(plan::AttentionKernel::unfused));
+}
+
+// deepy.py merges the configs of its command, here of a folder.
+TEST(GptNeox, LaunchScript_MergesTheConfigsThatItNames) {
+  const FileReader files = [](const std::string& path) -> Result<std::string> {
+    if (path == "configs/small.yml")
+      return "{\"pipe-parallel-size\": 1, \"model-parallel-size\": 2, \"num-layers\": 12,\n"
+             "\"hidden-size\": 768, \"num-attention-heads\": 12, \"seq-length\": 2048,\n"
+             "\"train_micro_batch_size_per_gpu\": 4, \"fp16\": {\"enabled\": true}}\n";
+    if (path == "configs/setup.yml") return "{\"zero_optimization\": {\"stage\": 1}}\n";
+    return refuse_file(path);
+  };
+  const std::string text =
+      "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --gres=gpu:a100:4\n. ~/.bash_profile\n"
+      "python ./deepy.py train.py -d configs small setup.yml";
+  const PlanFile plan = read_any_plan(text + "\n", "run.sh", files);
+  EXPECT_EQ(plan.format->name, "gpt-neox");
+  EXPECT_FALSE(has_errors(plan.findings));
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->layers(), 12);
+  EXPECT_THAT(plan.draft.tp, Optional(2));
+  EXPECT_THAT(plan.draft.zero, Optional(1));
+  EXPECT_EQ(resolve(plan.draft).world, 8);
+  const PlanFile missing = read_any_plan(text + " other.yml\n", "run.sh", files);
+  EXPECT_TRUE(std::any_of(missing.findings.begin(), missing.findings.end(), [](const auto& one) {
+    return one.code == "RW0615" && one.detail.find("configs/other.yml") != std::string::npos;
+  }));
+  const PlanFile none = read_any_plan(text + "\n", "run.sh", refuse_file);
+  EXPECT_TRUE(has_errors(none.findings));
 }
 
 }  // namespace pretraining_yaml_test
