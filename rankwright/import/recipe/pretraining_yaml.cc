@@ -63,7 +63,10 @@ constexpr ForeignKey kNeoxKeys[] = {
     {"use_bias_in_norms", "model"},
     {"use_bias_in_attn_linear", "model"},
     {"use_bias_in_mlp", "model"},
-    {"moe_num_experts", "", nullptr, false, "experts are estimated as dense layers"},
+    {"moe_num_experts", "model"},
+    {"moe_top_k", "model"},
+    {"moe_expert_interval", "model"},
+    {"moe_expert_parallel_size", "parallelism.ep_size", whole<&Draft::ep, kMaxDegree>},
     {"num_experts", "", nullptr, false, "experts are estimated as dense layers"},
     {"seq_length", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
     {"train_micro_batch_size_per_gpu", "parallelism.micro_batch",
@@ -102,6 +105,23 @@ std::string list_words(const YamlNode& node) {
   return text;
 }
 
+/// Reads experts as wide as the layer, in every layer or every n-th one; returns whether there are
+/// any. They have no biases, and learned positions are left out.
+bool read_neox_experts(ForeignReading& r, bool biased_norms) {
+  model::Shapes& s = r.shapes;
+  const i64 experts = read_whole_at(r, "moe_num_experts", 1, kMaxCount).value_or(1);
+  if (experts == 1) return false;
+  s.experts = experts;
+  s.active_experts = read_whole_at(r, "moe_top_k", 1, experts).value_or(1);
+  s.expert_ffn = s.ffn;
+  s.sparse_every = read_whole_at(r, "moe_expert_interval", 1, model::kMaxLayers).value_or(1);
+  s.norm_bias = biased_norms;
+  s.ffn_bias = false;
+  for (std::optional<bool>* const bias : {&s.qkv_bias, &s.out_bias})
+    if (!*bias) *bias = true;
+  return true;
+}
+
 void fill_neox_model(ForeignReading& r) {
   model::Shapes& s = r.shapes;
   if (s.layers == 0 || s.hidden == 0 || s.heads == 0) return;
@@ -136,6 +156,8 @@ void fill_neox_model(ForeignReading& r) {
     constexpr i64 kPadded = 50304;  // GPT-2's and GPT-NeoX's tokenizers, padded to 128
     assume_vocabulary(r, kPadded);
   }
+  if (read_neox_experts(r, s.norm_bias.value_or(true)))
+    return build_shapes(r, "mixtral", "hidden_size");
   if (learned) s.positions = read_whole_at(r, "max_position_embeddings", 0, kMaxCount).value_or(0);
   build_shapes(r, learned && s.positions > 0 ? "gpt2" : "gpt_neox", "hidden_size");
 }

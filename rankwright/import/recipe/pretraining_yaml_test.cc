@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "rankwright/import/plan/plan_format.h"
+#include "rankwright/model/parameters.h"
 #include "tests/support/left_out.h"
 
 namespace rankwright::importer {
@@ -161,6 +162,24 @@ TEST(MaxText, OverridesOfANamedModel_ChangeItsLayers) {
   EXPECT_THAT(script("remat_policy=qkv_proj_offloaded").findings, left_out("on the GPU"));
   EXPECT_THAT(script("attention=dot_product").draft.attention,
               ::testing::Optional(plan::AttentionKernel::unfused));
+}
+
+// 13 experts of 2 x 1024 x 4096 in each of 24 layers, 24 x 4 x 1024 x 1024 of attention and 50,304
+// x 1024 of tied embeddings: 2.62 + 0.10 + 0.05 B.
+TEST(GptNeox, Experts_AreInEveryLayerOfTheInterval) {
+  const std::string text =
+      "{\"pipe_parallel_size\": 0, \"model_parallel_size\": 1, \"num_layers\": 24,\n"
+      "\"hidden_size\": 1024, \"num_attention_heads\": 16, \"intermediate_size\": 4096,\n"
+      "\"seq_length\": 2048, \"pos_emb\": \"rotary\", \"train_micro_batch_size_per_gpu\": 4,\n"
+      "\"moe_num_experts\": 13, \"moe_top_k\": 1, \"moe_expert_interval\": ";
+  const PlanFile plan = read_any_plan(text + "1}\n", "moe.yml", refuse_file);
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_NEAR(double(count_parameters(*plan.draft.model).total()), 2.77e9, 0.01e9);
+  EXPECT_EQ(plan.draft.model->layer(0).ffn.active, 1);
+  const PlanFile second = read_any_plan(text + "2}\n", "moe.yml", refuse_file);
+  ASSERT_TRUE(second.draft.model.has_value());
+  EXPECT_FALSE(second.draft.model->layer(0).ffn.sparse());
+  EXPECT_TRUE(second.draft.model->layer(1).ffn.sparse());
 }
 
 // deepy.py merges the configs of its command, here of a folder.
