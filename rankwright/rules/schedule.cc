@@ -139,6 +139,8 @@ std::optional<Finding> check_sharded_gradients_in_pipeline(const Subject& subjec
   };
   plan::TrainingConfig one = s;
   one.plan.zero = 1;
+  // Shards on one rank reduce nothing more: their replicas meet once.
+  if (data_bytes(s) <= data_bytes(one)) return std::nullopt;
   return Finding{.detail = fmt::format("ZeRO-{} reduces gradients in each of {} micro-batches: {} "
                                        "per step, against {} with ZeRO-1",
                                        s.plan.zero, count(s.microbatches()), show(data_bytes(s)),

@@ -39,6 +39,16 @@ TEST(ShardedGradients, BothTorchtitans_ReduceThemOnce) {
     EXPECT_THAT(codes_for(target), testing::Not(testing::Contains("RW0406")));
 }
 
+// Groups of one rank have nothing to reduce in a micro-batch.
+TEST(ShardedGradients, ShardsOfOneRank_AreNotReported) {
+  const std::string plan =
+      "world_size: 64\ncluster: dgx-h100 x 8\nmodel: llama-3.1-70b\n"
+      "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, zero_stage: 3, shard_size: 1}\n"
+      "job: {global_batch: 128, sequence: 8192}\n";
+  EXPECT_THAT(typed_plans::codes(diagnose(plan, Target::any)),
+              testing::Not(testing::Contains("RW0406")));
+}
+
 std::string join_lines(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += line + "\n";
