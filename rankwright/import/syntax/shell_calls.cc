@@ -181,9 +181,11 @@ void ShellEvaluator::read_redirection() {
   const bool document = words_.starts("<<") && words_.peek(2) != '<';
   if (!document) {
     const bool writes = words_.peek() == '>' && words_.peek(1) != '&';
+    const bool appends = words_.peek(1) == '>';
     while (std::string_view("<>&|").find(words_.peek()) != std::string_view::npos && !words_.done())
       words_.skip(1);
     redirected_ = writes;
+    appends_ = writes && appends;
     return;
   }
   words_.skip(words_.peek(2) == '-' ? 3 : 2);
@@ -229,6 +231,22 @@ void ShellEvaluator::read_documents() {
     const std::size_t read = rest.size() - words_.rest().size();
     words_.skip(next - std::min(next, read));
   }
+}
+
+/// Keeps the config that `echo 'TEXT' > FILE` writes.
+void ShellEvaluator::write_printed(const std::vector<ShellWord>& command) {
+  constexpr std::size_t kMaxWritten = 16;
+  if (command.size() < 2 || targets_.size() != 1 || command[0].text != "echo") return;
+  if (!is_data({}, {.end = {}, .target = targets_[0]})) return;
+  std::string text;
+  for (std::size_t i = 1; i < command.size(); ++i) {
+    if (!command[i].unknown.empty()) return;
+    if (command[i].text != targets_[0]) text += (i > 1 ? " " : "") + command[i].text;
+  }
+  words_.charge(text.size());
+  if (script_.written.size() >= kMaxWritten && !script_.written.contains(targets_[0])) return;
+  std::string& file = script_.written[targets_[0]];
+  file = (appends_ ? file : std::string()) + text + "\n";
 }
 
 /// Keeps what `envsubst < FILE > OTHER` writes.

@@ -285,6 +285,7 @@ Truth ShellEvaluator::read_command() {
   if (active()) {
     targets_ = targets;
     write_substituted(tested);
+    write_printed(tested);
     targets_.clear();
     const bool known = tested[0].unknown.empty();
     if (known && tested.size() > 1 && is_one_of(tested[0].text, {"source", "."}))

@@ -339,6 +339,13 @@ TEST(ShellWords, ConfigsThatAScriptWrites_AreKept) {
   EXPECT_EQ(join(script.commands.back().words), "run --n 2");
 }
 
+TEST(ShellWords, ConfigsThatEchoWrites_AreKept) {
+  const ShellScript script = read_shell(
+      "N=2\necho 'a: 1\nb: $N' > x.yml\necho \"c: $N\" >> x.yml\necho $U > y.yml\necho done > "
+      "log\n");
+  EXPECT_THAT(script.written, UnorderedElementsAre(Pair("x.yml", "a: 1\nb: $N\nc: 2\n")));
+}
+
 TEST(ShellWords, ScriptsInHereDocuments_AreCommands) {
   EXPECT_EQ(last_command("T=2\nsbatch <<EOF\n#!/bin/bash\nrun --tp $T\nEOF\n"), "run --tp 2");
 }
