@@ -93,6 +93,9 @@ constexpr std::string_view kTrainerFlags[] = {"per-device-train-batch-size", "tr
                                               "gradient-accumulation-steps", "num-train-epochs",
                                               "learning-rate"};
 
+/// As above, for the programs of OpenRLHF.
+constexpr std::string_view kOpenrlhfFlags[] = {"micro-train-batch-size", "train.micro-batch-size"};
+
 template <std::size_t n>
 bool is_in(const std::string_view (&names)[n], std::string_view name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
@@ -181,6 +184,7 @@ class FlagCollector {
         return word.text == program || word.text.ends_with("/" + std::string(program));
       });
     };
+    if (const std::string program = find_program(words); !program.empty()) out_.module = program;
     script_ = find_script(words);
     if (script_ < words.size() && words[script_].text.ends_with(".py")) {
       set_program(words[script_].text);
@@ -245,6 +249,7 @@ class FlagCollector {
     const std::size_t end = word.find('=');
     if (end == std::string_view::npos || end == 0) return {};
     const std::string_view name = word.substr(0, end);
+    if (word.substr(end).starts_with("==")) return {};  // the version of a package
     const bool plain =
         std::all_of(name.begin(), name.end(), [](char c) { return shell::is_name(c) || c == '.'; });
     const bool lower = name.front() >= 'a' && name.front() <= 'z';
@@ -394,7 +399,7 @@ bool has_run_words(const std::vector<ShellWord>& words) {
   return std::any_of(words.begin(), words.end(), [](const ShellWord& word) {
     if (!word.text.starts_with("--")) return false;
     const std::string name = current_name(word.text.substr(2, word.text.find('=') - 2));
-    return is_in(kTrainingFlags, name) || is_in(kTrainerFlags, name);
+    return is_in(kTrainingFlags, name) || is_in(kTrainerFlags, name) || is_in(kOpenrlhfFlags, name);
   });
 }
 
@@ -527,18 +532,6 @@ std::string list_programs(const std::vector<ShellWord>& words) {
   return text + " ";
 }
 
-/// Returns whether a command converts a checkpoint or generates text, by the module that it runs.
-bool runs_other_module(const std::vector<ShellWord>& words) {
-  constexpr std::string_view kOthers[] = {"ckpt_conversion", "to_maxtext", "convert_"};
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    if (words[i - 1].text != "-m" && !words[i].text.ends_with(".py")) continue;
-    if (words[i].text.ends_with(".decode") || words[i].text.ends_with("/decode.py")) return true;
-    for (const std::string_view other : kOthers)
-      if (words[i].text.find(other) != std::string::npos) return true;
-  }
-  return false;
-}
-
 /// Returns whether a command runs a recipe of Megatron-Bridge: run_recipe.py --recipe NAME.
 bool runs_recipe(const std::vector<ShellWord>& words) {
   const auto has = [&](auto matches) { return std::any_of(words.begin(), words.end(), matches); };
@@ -606,25 +599,6 @@ bool prints(const ShellCommand& command) {
          is_in(kPrinters, command.words.front().text);
 }
 
-/// Returns whether a command runs a program that evaluates or serves, or, without flags of
-/// training, one that is named after something else: "evaluate.py", "vllm_infer.py".
-bool runs_other_program(const std::vector<ShellWord>& words) {
-  constexpr std::string_view kModules[] = {"lm_eval", "lm-eval", "vllm"};
-  for (const ShellWord& word : words)
-    if (is_in(kModules, word.text)) return true;
-  if (has_run_words(words)) return false;
-  constexpr std::string_view kOthers[] = {"eval",    "infer",  "generate", "predict", "benchmark",
-                                          "convert", "export", "merge",    "serve",   "score"};
-  return std::any_of(words.begin(), words.end(), [&](const ShellWord& word) {
-    if (!word.text.ends_with(".py")) return false;
-    const std::string name = lower(word.text.substr(word.text.rfind('/') + 1));
-    return name.find("train") == std::string::npos &&
-           std::any_of(std::begin(kOthers), std::end(kOthers), [&](std::string_view other) {
-             return name.find(other) != std::string::npos;
-           });
-  });
-}
-
 /// Adds the sources and configs that `sed -i` changes: what it puts into them is not known.
 void add_edited_files(const std::vector<ShellWord>& words, const LocationIndex& locations,
                       MegatronFlags& flags) {
@@ -642,9 +616,36 @@ void add_edited_files(const std::vector<ShellWord>& words, const LocationIndex& 
 
 /// Returns whether the flags are those of a training run.
 bool has_run_flags(const MegatronFlags& flags) {
-  return has_training_flags(flags) ||
-         std::any_of(std::begin(kTrainerFlags), std::end(kTrainerFlags),
-                     [&](std::string_view name) { return flags.map.find(name) != nullptr; });
+  return std::any_of(flags.map.entries.begin(), flags.map.entries.end(), [](const YamlEntry& one) {
+    const std::string& name = one.key.scalar;
+    return is_in(kTrainingFlags, name) || is_in(kTrainerFlags, name) || is_in(kOpenrlhfFlags, name);
+  });
+}
+
+/// Returns whether a command trains.
+bool is_run(const ShellCommand& command) {
+  return !command.assigned && !prints(command) &&
+         (has_run_words(command.words) || find_config(command.words) != nullptr);
+}
+
+/// Returns the commands whose flags count, in order. If one trains, those of other programs do not:
+/// converters, too, have flags of training.
+std::vector<const ShellCommand*> list_commands(const ShellScript& script) {
+  const bool trains =
+      std::any_of(script.commands.begin(), script.commands.end(), [](const ShellCommand& command) {
+        return is_run(command) && !runs_other_program(command.words);
+      });
+  std::vector<const ShellCommand*> commands;
+  for (const ShellCommand& command : script.commands) {
+    const bool run = is_run(command);
+    const bool started = !command.assigned && !prints(command);
+    // The options that a script prints are no settings.
+    if (prints(command) && !has_run_words(command.words)) continue;
+    if (!command.assigned && runs_other_program(command.words) && (trains || !run)) continue;
+    if (trains && !run && started && !find_program(command.words).empty()) continue;
+    commands.push_back(&command);
+  }
+  return commands;
 }
 
 /// Returns whether two commands give one flag different values, or have different configs.
@@ -668,47 +669,49 @@ void add_script_facts(MegatronFlags& flags, const ShellScript& script,
   flags.written = script.written;
 }
 
+/// Returns the flags of one command that trains, and the config that it names.
+MegatronFlags read_run(const ShellCommand& command, std::string_view text) {
+  MegatronFlags one;
+  one.map.kind = YamlNode::Kind::map;
+  FlagCollector collector(text, one);
+  collector.add(command.words);
+  if (const ShellWord* const config = find_config(command.words)) {
+    one.config = LocationIndex(text).node(config->at, config->width, config->text);
+    collector.set_program(command.words);
+  }
+  one.command = list_programs(command.words);
+  return one;
+}
+
 MegatronFlags read_script(std::string_view text, const ShellInput& input) {
   MegatronFlags commands, all, first;
   commands.map.kind = all.map.kind = first.map.kind = YamlNode::Kind::map;
   const ShellScript script = read_shell(text, input);
   FlagCollector launched_ones(text, commands), everything(text, all);
   std::vector<const ShellCommand*> runs;
-  for (const ShellCommand& command : script.commands) {
-    // The options that a script prints, and those of programs that do not train, are not settings.
-    if (prints(command) && !has_run_words(command.words)) continue;
-    if (!command.assigned && runs_other_program(command.words)) continue;
-    everything.add(command.words);
-    if (command.assigned) continue;
-    const ShellWord* const config = prints(command) ? nullptr : find_config(command.words);
-    if (!prints(command) && (has_run_words(command.words) || config != nullptr)) {
-      MegatronFlags one;
-      one.map.kind = YamlNode::Kind::map;
-      FlagCollector collector(text, one);
-      collector.add(command.words);
-      if (config != nullptr) {
-        one.config = LocationIndex(text).node(config->at, config->width, config->text);
-        collector.set_program(command.words);
-      }
-      one.command = list_programs(command.words);
-      if (runs.empty()) {
-        first = one;
-        commands.config = all.config = one.config;
-      }
-      // A second run with other settings is another plan.
-      if (conflict(first, one)) {
-        ++commands.other_commands;
-        continue;
-      }
-      runs.push_back(&command);
+  for (const ShellCommand* const command : list_commands(script)) {
+    everything.add(command->words);
+    if (command->assigned) continue;
+    if (!is_run(*command)) {
+      launched_ones.add(command->words);
       continue;
     }
-    launched_ones.add(command.words);
+    const MegatronFlags one = read_run(*command, text);
+    if (runs.empty()) {
+      first = one;
+      commands.config = all.config = one.config;
+    }
+    // A second run with other settings is another plan.
+    if (conflict(first, one))
+      ++commands.other_commands;
+    else
+      runs.push_back(command);
   }
   // The flags of a command that trains count more than those of others.
   for (const ShellCommand* const command : runs) launched_ones.add(command->words);
   for (MegatronFlags* const chosen : {&commands, &all}) {
     chosen->command = first.command;
+    if (!first.module.empty()) chosen->module = first.module;
     if (chosen->program.empty()) chosen->program = first.program;
     if (chosen->program_file.empty()) chosen->program_file = first.program_file;
   }
@@ -723,6 +726,23 @@ MegatronFlags read_script(std::string_view text, const ShellInput& input) {
   add_launch(flags, script, text, locations);
   add_script_facts(flags, script, locations);
   return flags;
+}
+
+/// Returns the commands that override a config: those that run a recipe or a program that trains by
+/// its name, or else those with several overrides. Fewer are variables of one command.
+std::vector<const ShellCommand*> find_overriding_commands(const ShellScript& script) {
+  constexpr std::ptrdiff_t kFewest = 3;
+  std::vector<const ShellCommand*> trainings, others;
+  for (const ShellCommand& command : script.commands) {
+    if (command.assigned || prints(command) || runs_other_program(command.words)) continue;
+    const auto overrides = std::count_if(
+        command.words.begin(), command.words.end(),
+        [](const ShellWord& word) { return !FlagCollector::find_override(word.text).empty(); });
+    const bool trains = overrides > 0 && names_training(find_program(command.words));
+    if (runs_recipe(command.words) || trains) trainings.push_back(&command);
+    if (overrides >= kFewest) others.push_back(&command);
+  }
+  return trainings.empty() ? others : trainings;
 }
 
 /// A line of an argument dump, after any launcher prefix: "  tensor_model_parallel_size ........
@@ -844,33 +864,28 @@ MegatronFlags read_megatron_flags(std::string_view text, const ShellInput& input
 }
 
 MegatronFlags read_overrides(std::string_view text, const ShellInput& input) {
-  constexpr std::size_t kFewest = 3;  // fewer are variables of one command
   MegatronFlags flags, all;
   flags.map.kind = all.map.kind = YamlNode::Kind::map;
   const ShellScript script = read_shell(text, input);
   const LocationIndex locations(text);
   FlagCollector collector(text, flags), everything(text, all);
   for (const ShellCommand& command : script.commands) {
-    const auto overrides = std::count_if(
-        command.words.begin(), command.words.end(),
-        [](const ShellWord& word) { return !FlagCollector::find_override(word.text).empty(); });
-    const bool recipe = runs_recipe(command.words);
-    if (runs_other_module(command.words)) continue;
+    if (runs_other_program(command.words)) continue;
     everything.add_overrides(command.words);
     if (all.config.scalar.empty() && runs_python(command.words))
       set_config(all, command.words, locations);
-    if (command.assigned || prints(command) || (std::size_t(overrides) < kFewest && !recipe))
-      continue;
-    if (!flags.map.entries.empty()) {
-      ++flags.other_commands;
-      continue;
-    }
-    collector.add(command.words);
-    collector.add_overrides(command.words);
-    set_config(flags, command.words, locations);
-    set_hydra_config(flags, command.words);
   }
-  if (flags.map.entries.empty()) flags = std::move(all);
+  const std::vector<const ShellCommand*> runs = find_overriding_commands(script);
+  if (!runs.empty()) {
+    const std::vector<ShellWord>& words = runs.front()->words;
+    flags.other_commands = runs.size() - 1;
+    collector.add(words);
+    collector.add_overrides(words);
+    set_config(flags, words, locations);
+    set_hydra_config(flags, words);
+  } else {
+    flags = std::move(all);
+  }
   add_disabled_kernels(flags, script);
   add_launch(flags, script, text, locations);
   add_script_facts(flags, script, locations);

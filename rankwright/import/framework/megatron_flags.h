@@ -62,6 +62,7 @@ struct MegatronFlags {
   std::vector<YamlNode> guesses{};  // conditions of unknown value whose first branch was taken
   std::string program{};            // of the training command: "pretrain_gpt.py"
   std::string program_file{};       // with its folder
+  std::string module{};             // or module: "openrlhf.cli.train_sft", "a/train_gpt.py"
   std::string command{};            // the words of the training command that are no flags
   bool cut = false;                 // the script exceeds the limits and was read in part
   YamlNode config{};                // the YAML file that the training command names, if any
@@ -76,9 +77,9 @@ struct MegatronFlags {
 /// Reads the flags of a launch script, or of a log that contains an argument dump.
 MegatronFlags read_megatron_flags(std::string_view text, const ShellInput& input = {});
 
-/// Reads the overrides of a config that the first command of a script with at least three of them
-/// has (`a.b=value`, as Hydra takes them), or the first that runs a recipe of Megatron-Bridge, and
-/// the ranks that its launcher starts.
+/// Reads the overrides of a config (`a.b=value`, as Hydra takes them) and the ranks that its
+/// launcher starts: those of the first command that runs a recipe of Megatron-Bridge or whose
+/// program trains by its name, or else of the first with at least three overrides.
 MegatronFlags read_overrides(std::string_view text, const ShellInput& input = {});
 
 /// Reads the arguments that a YAML file has, in any of its maps: under the names of the flags
@@ -95,6 +96,15 @@ bool is_bridge_program(std::string_view file, std::string_view text);
 /// the values of `input`. Defined with the readers of recipes.
 MegatronFlags read_bridge_program(std::string_view text, const ShellInput& input,
                                   Diagnostics& findings);
+
+/// Returns the program that a command runs: "tools/train.py", or the module of "-m" or "--module",
+/// "openrlhf.cli.train_sft"; empty if there is none. Defined, as the two below, with the readers of
+/// recipes.
+std::string find_program(const std::vector<ShellWord>& words);
+/// Returns whether the name of a program says that it trains: "main_ppo", "finetune.py".
+bool names_training(std::string_view program);
+/// Returns whether a command runs a program that converts, evaluates, serves or generates.
+bool runs_other_program(const std::vector<ShellWord>& words);
 
 /// Returns a reader of the files that the script `file` writes, and of those that `files` has.
 FileReader with_written_files(const FileReader& files, const std::string& file,

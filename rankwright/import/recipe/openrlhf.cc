@@ -173,7 +173,17 @@ void report_program(ForeignReading& r, std::string_view text) {
                               make_excerpt(program.substr(0, program.find_first_of(" \t\n\\")))));
 }
 
-/// A device's batch of train_dpo counts pairs; that of train_ppo counts responses.
+/// A reward model has a head with one output instead of the vocabulary's. Its batch counts pairs.
+void read_reward_model(ForeignReading& r) {
+  r.draft.loss = plan::Loss::fused_linear;  // no logits
+  report_left_out(r, r.root,
+                  "train_rm: the head of a reward model has one output; its parameters and work "
+                  "are estimated as those of the vocabulary's");
+  count_pairs_twice(r.draft);
+}
+
+/// Reads the method of the program that `text` names. A device's batch of train_dpo counts pairs;
+/// that of train_ppo counts responses.
 void read_openrlhf_method(ForeignReading& r, std::string_view text) {
   Draft& d = r.draft;
   if (text.find("train_ppo") != std::string_view::npos) {
@@ -184,6 +194,7 @@ void read_openrlhf_method(ForeignReading& r, std::string_view text) {
   // It counts sequences, not pairs.
   if (text.find("train_kto") != std::string_view::npos) d.ref_model = true;
   report_program(r, text);
+  if (text.find("train_rm") != std::string_view::npos) read_reward_model(r);
   if (text.find("train_dpo") == std::string_view::npos) return;
   d.method = plan::Method::dpo;
   for (const char* const path : {"ref-offload", "ref.offload"})
@@ -192,9 +203,10 @@ void read_openrlhf_method(ForeignReading& r, std::string_view text) {
   count_pairs_twice(d);
 }
 
-void fill_openrlhf(ForeignReading& r, PlanFile& plan) {
+/// `program` is that of the training command; empty if it is not known.
+void fill_openrlhf(ForeignReading& r, const std::string& program, PlanFile& plan) {
   Draft& d = r.draft;
-  read_openrlhf_method(r, plan.text);
+  read_openrlhf_method(r, program.find("train_") == std::string::npos ? plan.text : program);
   if (!d.zero) d.zero = 2;
   // Releases with dotted flags train in bf16 unless told otherwise. Those before needed --bf16, or
   // --param_dtype: without one, the format is left open.
@@ -257,7 +269,7 @@ void read_openrlhf(PlanFile& plan, const FileReader& files) {
     read_node_shape(reading, "nodes", "gpus-per-node", 1, std::nullopt, &flags, &plan);
   if (!ray && !dotted && !plan.draft.shape && !plan.draft.world && flags.visible_gpus)
     plan.draft.shape = NodeShape{.nodes = 1, .gpus = flags.visible_gpus->count};  // of `deepspeed`
-  fill_openrlhf(reading, plan);
+  fill_openrlhf(reading, flags.module, plan);
   report_script_values(reading, flags, kOpenrlhfKeys, plan);
   plan.keys = fields.keys();
 }

@@ -7,6 +7,10 @@
 namespace rankwright::importer {
 namespace openrlhf_test {
 
+using ::testing::Contains;
+using ::testing::Eq;
+using ::testing::Field;
+using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::Optional;
 
@@ -61,6 +65,53 @@ TEST(OpenRlhf, ModelInAnUnknownFolder_HasItsName) {
   EXPECT_EQ(model("$STORE/models/gemma-2-2b-it"), "gemma-2-2b");
   EXPECT_EQ(model("$STORE/models/mine"), "");
   EXPECT_EQ(model("$STORE-gemma-2-2b"), "");  // another name, of which this is the end
+}
+
+// openrlhf/trainer/rm_trainer.py runs the chosen and the rejected sequence of a pair in one pass,
+// and its model returns one value per token: 2 x 64 and 2 x 2 sequences, and no logits.
+TEST(OpenRlhf, RewardModel_HasPairs_AndNoLogits) {
+  const PlanFile plan = read(ppo("train_rm", ""));
+  EXPECT_THAT(plan.draft.global_batch, Optional(128));
+  EXPECT_THAT(plan.draft.micro_batch, Optional(4));
+  EXPECT_THAT(plan.draft.loss, Optional(plan::Loss::fused_linear));
+  EXPECT_THAT(plan.findings, left_out("one output"));
+}
+
+// Generation of data, a remote reward model and an evaluation have flags of the same names.
+TEST(OpenRlhf, ProgramsBesideTheTraining_DoNotCount) {
+  const std::string others[] = {
+      "deepspeed --module openrlhf.cli.batch_inference --pretrain Qwen/Qwen2.5-1.5B --max_len 512 "
+      "--zero_stage 0 --micro_batch_size 16 --bf16\n",
+      "python -m openrlhf.cli.serve_rm --reward_pretrain a/b --max_len 8192 --bf16 &\n",
+      "deepspeed --module openrlhf.eval.eval_latent --pretrain a/b --zero_stage 0 --bf16\n",
+      "python tools/my_filter.py --pretrain a/b --zero_stage 0 --bf16 --max_len 9\n"};
+  const std::string sft = ppo("train_sft", "--max_len 4096");
+  for (const std::string& other : others)
+    for (const std::string& script : {other + sft, sft + other}) {
+      const PlanFile plan = read(script);
+      ASSERT_TRUE(plan.draft.model.has_value()) << script;
+      EXPECT_EQ(plan.draft.model->name, "qwen2.5-7b") << script;
+      EXPECT_THAT(plan.draft.zero, Optional(2)) << script;
+      EXPECT_THAT(plan.draft.sequence, Optional(4096)) << script;
+      EXPECT_EQ(plan.draft.param_dtype, std::nullopt) << script;
+      EXPECT_THAT(plan.draft.method, Eq(std::nullopt)) << script;
+    }
+}
+
+TEST(OpenRlhf, SecondTraining_IsNamed_AndNotMixedIn) {
+  const PlanFile plan = read(ppo("train_sft", "--max_len 4096") +
+                             ppo("train_dpo", "--max_len 1024 --gradient_checkpointing"));
+  EXPECT_THAT(plan.draft.sequence, Optional(4096));
+  EXPECT_THAT(plan.draft.global_batch, Optional(64));
+  EXPECT_THAT(plan.draft.recompute, Optional(plan::Recompute::none));
+  EXPECT_THAT(plan.findings,
+              Contains(Field(&Diagnostic::detail, HasSubstr("starts 2 training runs"))));
+}
+
+// A program of a fork before another command keeps its finding.
+TEST(OpenRlhf, UnknownTraining_IsNamed_BesideOtherPrograms) {
+  const std::string inference = "deepspeed --module openrlhf.cli.batch_inference --zero_stage 0\n";
+  EXPECT_THAT(read(inference + ppo("train_meta_dpo", "")).findings, left_out("train_meta_dpo"));
 }
 
 }  // namespace openrlhf_test

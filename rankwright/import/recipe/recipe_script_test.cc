@@ -236,5 +236,51 @@ TEST(NemoScript, Factory_NamesTheRecipe) {
   EXPECT_THAT(plan.findings, assumes("the recipe llama3_8b sets these"));
 }
 
+const std::string kVerl =
+    "python3 -m verl.trainer.main_ppo actor_rollout_ref.model.path=Qwen/Qwen2.5-3B "
+    "data.train_batch_size=1024 actor_rollout_ref.actor.ppo_mini_batch_size=64 "
+    "data.max_prompt_length=2048 trainer.n_gpus_per_node=4\n";
+
+// Words of the form a=b are not overrides of the training in every command.
+TEST(Overrides, CommandsThatDoNotTrain_DoNotCount) {
+  for (const std::string other :
+       {"pip install torch==2.5.1 torchvision==0.20.1 torchaudio==2.5.1\n",
+        "python3 -m verl.trainer.main_generation data.n=1 model.path=Qwen/Qwen2.5-0.5B a.b=1\n",
+        "python gen.py model.path=Qwen/Qwen2.5-0.5B data.x=2 e.f=3\n",
+        "ray start --head a=1 b=2 c=3\n"})
+    for (const std::string& script : {other + kVerl, kVerl + other}) {
+      const PlanFile plan = read(script);
+      ASSERT_TRUE(plan.draft.model.has_value()) << script;
+      EXPECT_EQ(plan.draft.model->name, "qwen2.5-3b") << script;
+      EXPECT_THAT(plan.draft.sequence, Optional(2560)) << script;
+      EXPECT_EQ(resolve(plan.draft).world, 4) << script;
+      EXPECT_THAT(plan.findings, Not(assumes("training runs"))) << script;
+    }
+}
+
+const std::string kMegatronRun =
+    "--tensor-model-parallel-size 2 --num-layers 32 --hidden-size 4096 --num-attention-heads 32 "
+    "--micro-batch-size 1 --bf16 ";
+
+// A converter of checkpoints has flags of Megatron-LM, as its arguments are parsed there.
+TEST(MegatronScript, Converter_IsNotTheTraining) {
+  const std::string converter =
+      "python tools/hf2megads_weight_converter.py --global-batch-size 1 "
+      "--seq-length 8192 " +
+      kMegatronRun + "\n";
+  const std::string training =
+      "torchrun --nproc_per_node 8 finetune_llama.py "
+      "--global-batch-size 256 --seq-length 4096 " +
+      kMegatronRun + "\n";
+  for (const std::string& script : {converter + training, training + converter}) {
+    const PlanFile plan = read(script);
+    EXPECT_THAT(plan.draft.global_batch, Optional(256));
+    EXPECT_THAT(plan.draft.sequence, Optional(4096));
+    EXPECT_EQ(resolve(plan.draft).world, 8);
+    EXPECT_THAT(plan.findings, Not(assumes("training runs")));
+  }
+  EXPECT_THAT(read(converter).draft.global_batch, Optional(1));  // nothing else is known
+}
+
 }  // namespace recipe_script_test
 }  // namespace rankwright::importer

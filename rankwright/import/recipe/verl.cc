@@ -420,8 +420,10 @@ bool claims_verl(std::string_view file, std::string_view text) {
            (has("actor_rollout_ref:") && inherits_trainer(text)) ||
            has("micro_batch_size_per_device_for_update:") ||
            (has("partial_pretrain:") && has("train_batch_size:") && has("n_gpus_per_node:"));
-  return is_script_file(file) && (has("actor_rollout_ref.actor.") || is_easyr1(text) ||
-                                  (has("verl.trainer") && has("data.train_files=")));
+  const bool trainer = has("verl.trainer.") &&
+                       (has("data.train_files=") || has("actor_rollout_ref.") ||
+                        has("verl.trainer.fsdp_sft_trainer") || has("verl.trainer.sft_trainer"));
+  return is_script_file(file) && (has("actor_rollout_ref.actor.") || is_easyr1(text) || trainer);
 }
 
 void read_verl(PlanFile& plan, const FileReader& files) {
