@@ -78,11 +78,17 @@ constexpr std::string_view kSwitches[] = {"sequence-parallel",
                                           "qlora",
                                           "lora-fusion"};
 
-constexpr std::string_view kLists[] = {"recompute-modules",   "cp-comm-type",
-                                       "target-modules",      "hierarchical-context-parallel-sizes",
-                                       "rampup-batch-size",   "num-experts",
-                                       "lora-target-modules", "peft-target-modules",
-                                       "noop-layers",         "fsdp"};
+constexpr std::string_view kLists[] = {"recompute-modules",
+                                       "cp-comm-type",
+                                       "target-modules",
+                                       "ds.lora.target-modules",
+                                       "hierarchical-context-parallel-sizes",
+                                       "rampup-batch-size",
+                                       "num-experts",
+                                       "lora-target-modules",
+                                       "peft-target-modules",
+                                       "noop-layers",
+                                       "fsdp"};
 
 /// Flags that only a training program has.
 constexpr std::string_view kTrainingFlags[] = {"tensor-model-parallel-size", "num-layers",
@@ -274,13 +280,12 @@ class FlagCollector {
     const bool trains = std::any_of(words.begin(), words.end(), [](const ShellWord& word) {
       if (!word.text.starts_with("--")) return false;
       const std::string name = current_name(word.text.substr(2, word.text.find('=') - 2));
-      return is_in(kTrainingFlags, name) || is_in(kTrainerFlags, name) || is_in(kSwitches, name);
+      return is_in(kTrainingFlags, name) || is_in(kTrainerFlags, name) ||
+             is_in(kOpenrlhfFlags, name) || is_in(kSwitches, name);
     });
     if (!trains) return words.size();
-    const auto script = std::find_if(words.begin(), words.end(), [](const ShellWord& word) {
-      return word.text.ends_with(".py");
-    });
-    return script == words.end() ? 0 : std::size_t(script - words.begin());
+    const std::size_t script = find_program_word(words);
+    return script == words.size() ? 0 : script;
   }
 
   void set_program(const std::string& path) {

@@ -98,9 +98,11 @@ MegatronFlags read_bridge_program(std::string_view text, const ShellInput& input
                                   Diagnostics& findings);
 
 /// Returns the program that a command runs: "tools/train.py", or the module of "-m" or "--module",
-/// "openrlhf.cli.train_sft"; empty if there is none. Defined, as the two below, with the readers of
-/// recipes.
+/// "openrlhf.cli.train_sft"; empty if there is none. Defined, as the three below, with the readers
+/// of recipes.
 std::string find_program(const std::vector<ShellWord>& words);
+/// Returns its index; the number of words if there is none.
+std::size_t find_program_word(const std::vector<ShellWord>& words);
 /// Returns whether the name of a program says that it trains: "main_ppo", "finetune.py".
 bool names_training(std::string_view program);
 /// Returns whether a command runs a program that converts, evaluates, serves or generates.

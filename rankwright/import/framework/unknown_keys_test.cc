@@ -126,6 +126,11 @@ std::string write_config(std::string_view list, const std::vector<std::string>& 
     for (const std::string& key : keys) text += "--" + key + " ";
     return text + "\n";
   }
+  if (list == "openrlhf") {
+    text = "deepspeed --module openrlhf.cli.train_sft --micro_train_batch_size 2 --zero_stage 2 ";
+    for (const std::string& key : keys) text += "--" + key + " ";
+    return text + "\n";
+  }
   if (list == "torchtitan") {
     for (const std::string& key : keys) text += key + " = 1\n";
     return text;

@@ -30,10 +30,14 @@ void read_pretrain_data(ForeignReading& r, const YamlNode& node) {
   report_left_out(r, node, "pretrain_data: the passes of the loss on it (ptx) are not estimated");
 }
 
+constexpr std::string_view kNoLiger = "estimated without Liger's fused kernels";
+
 constexpr ForeignKey kOpenrlhfKeys[] = {
     {"lora-rank", "job.lora_rank", read_lora_rank},
     {"ds.lora.rank", "job.lora_rank", read_lora_rank},
     {"model.lora.rank", "job.lora_rank", read_lora_rank},
+    {"target-modules", "job.lora_modules", read_lora_targets},
+    {"ds.lora.target-modules", "job.lora_modules", read_lora_targets},
     {"load-in-4bit", "job.base_dtype", read_quantized<plan::BaseDtype::nf4>},
     {"ds.load-in-4bit", "job.base_dtype", read_quantized<plan::BaseDtype::nf4>},
     {"pretrain", "model", read_named_model},
@@ -84,9 +88,18 @@ constexpr ForeignKey kOpenrlhfKeys[] = {
     {"ds.adam-offload", "parallelism.offload.optimizer", read_offload_optimizer},
     {"ring-attn-size", "parallelism.cp_size", whole<&Draft::cp, kMaxContext>},
     {"ds.ring-attn-size", "parallelism.cp_size", whole<&Draft::cp, kMaxContext>},
+    {"optim", "job.optimizer", read_optimizer_class},
+    {"use-liger-kernel", "", nullptr, false, kNoLiger},
+    {"ds.use-liger-kernel", "", nullptr, false, kNoLiger},
     {"ds-tensor-parallel-size", "parallelism.tp_size", whole<&Draft::tp, kMaxDegree>},
     {"ds.tensor-parallel-size", "parallelism.tp_size", whole<&Draft::tp, kMaxDegree>},
 };
+
+/// Flags whose presence decides: which models there are.
+constexpr const char* kEstimators[] = {"advantage-estimator", "algo.advantage.estimator"};
+constexpr const char* kRewards[] = {"reward-pretrain", "reward.model-name-or-path"};
+constexpr const char* kCritics[] = {"critic-pretrain", "critic-num-gpus-per-node",
+                                    "critic-num-nodes"};
 
 /// Scripts keep the command in a here-document, `read -r -d '' command <<EOF`: removes these lines,
 /// so that the command is read as one. Offsets stay as they are.
@@ -132,9 +145,7 @@ bool shares_reference(const ForeignReading& r, bool ray) {
 
 /// Reports the models beside the actor that the estimate does not count, by their roles. A critic
 /// is trained unless the advantages are estimated in another way.
-void report_other_models(ForeignReading& r) {
-  constexpr const char* kEstimators[] = {"advantage-estimator", "algo.advantage.estimator"};
-  constexpr const char* kRewards[] = {"reward-pretrain", "reward.model-name-or-path"};
+void report_other_models(ForeignReading& r, const MegatronFlags& flags) {
   constexpr const char* kPlaces[] = {"critic-pretrain", "critic-num-gpus-per-node",
                                      "critic-num-nodes", "reward-pretrain", "pretrain"};
   const bool other = std::any_of(std::begin(kEstimators), std::end(kEstimators), [&](auto* path) {
@@ -144,8 +155,12 @@ void report_other_models(ForeignReading& r) {
   std::vector<std::string_view> roles;
   if (!other) roles.emplace_back("the trained critic");
   if (r.draft.ref_model != true && !has_no_penalty(r)) roles.emplace_back("the reference model");
+  const auto is_open = [&](std::string_view path) {
+    return std::any_of(flags.unknown.begin(), flags.unknown.end(),
+                       [&](const MegatronFlags::Unknown& one) { return one.flag == path; });
+  };
   if (std::any_of(std::begin(kRewards), std::end(kRewards),
-                  [&](const char* path) { return is_on_at(r.root, path); }))
+                  [&](const char* path) { return is_on_at(r.root, path) || is_open(path); }))
     roles.emplace_back("the reward model");
   const YamlNode* place = &r.root;
   for (const char* const path : kPlaces)
@@ -184,12 +199,12 @@ void read_reward_model(ForeignReading& r) {
 
 /// Reads the method of the program that `text` names. A device's batch of train_dpo counts pairs;
 /// that of train_ppo counts responses.
-void read_openrlhf_method(ForeignReading& r, std::string_view text) {
+void read_openrlhf_method(ForeignReading& r, std::string_view text, const MegatronFlags& flags) {
   Draft& d = r.draft;
   if (text.find("train_ppo") != std::string_view::npos) {
     d.method = plan::Method::grpo;
     d.ref_model = shares_reference(r, text.find("train_ppo_ray") != std::string_view::npos);
-    report_other_models(r);
+    report_other_models(r, flags);
   }
   // It counts sequences, not pairs.
   if (text.find("train_kto") != std::string_view::npos) d.ref_model = true;
@@ -203,10 +218,27 @@ void read_openrlhf_method(ForeignReading& r, std::string_view text) {
   count_pairs_twice(d);
 }
 
-/// `program` is that of the training command; empty if it is not known.
-void fill_openrlhf(ForeignReading& r, const std::string& program, PlanFile& plan) {
+/// Adds the flags that no row reads: launchers', and those whose presence decides.
+void add_keys_read_elsewhere(ForeignReading& r) {
+  for (const char* const key : {"nodes", "gpus-per-node", "world-size"})
+    r.launcher_keys.emplace_back(key);
+  for (const std::span<const char* const> keys :
+       {std::span<const char* const>(kEstimators), std::span<const char* const>(kRewards),
+        std::span<const char* const>(kCritics)})
+    r.launcher_keys.insert(r.launcher_keys.end(), keys.begin(), keys.end());
+}
+
+/// Removes the flags of launchers from the settings that are listed as ignored.
+void drop_launcher_keys(const ForeignReading& r, PlanFile& plan) {
+  std::erase_if(plan.ignored_keys, [&](const std::string& key) {
+    return std::find(r.launcher_keys.begin(), r.launcher_keys.end(), key) != r.launcher_keys.end();
+  });
+}
+
+void fill_openrlhf(ForeignReading& r, const MegatronFlags& flags, PlanFile& plan) {
   Draft& d = r.draft;
-  read_openrlhf_method(r, program.find("train_") == std::string::npos ? plan.text : program);
+  const bool named = flags.module.find("train_") != std::string::npos;
+  read_openrlhf_method(r, named ? flags.module : plan.text, flags);
   if (!d.zero) d.zero = 2;
   // Releases with dotted flags train in bf16 unless told otherwise. Those before needed --bf16, or
   // --param_dtype: without one, the format is left open.
@@ -255,8 +287,11 @@ void read_openrlhf(PlanFile& plan, const FileReader& files) {
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, flags.map, files};
   reading.dashes = "--";
+  reading.launcher_keys = flags.of_launcher;
+  add_keys_read_elsewhere(reading);
+  reading.known = &KnownKeys::find("openrlhf");
   read_foreign(reading, kOpenrlhfKeys, plan);
-  plan.ignored_keys.clear();  // data, rollout and logging
+  drop_launcher_keys(reading, plan);
   const bool ray = find_path(flags.map, "actor-num-nodes") != nullptr ||
                    find_path(flags.map, "actor-num-gpus-per-node") != nullptr;
   const bool dotted = find_path(flags.map, "actor.num-nodes") != nullptr ||
@@ -269,7 +304,7 @@ void read_openrlhf(PlanFile& plan, const FileReader& files) {
     read_node_shape(reading, "nodes", "gpus-per-node", 1, std::nullopt, &flags, &plan);
   if (!ray && !dotted && !plan.draft.shape && !plan.draft.world && flags.visible_gpus)
     plan.draft.shape = NodeShape{.nodes = 1, .gpus = flags.visible_gpus->count};  // of `deepspeed`
-  fill_openrlhf(reading, flags.module, plan);
+  fill_openrlhf(reading, flags, plan);
   report_script_values(reading, flags, kOpenrlhfKeys, plan);
   plan.keys = fields.keys();
 }

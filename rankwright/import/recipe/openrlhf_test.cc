@@ -27,6 +27,8 @@ TEST(OpenRlhf, ModelsBesideTheActor_AreNamed) {
   const PlanFile ray = read(ppo("train_ppo_ray", "--reward_pretrain a/b --critic_num_nodes 1"));
   EXPECT_THAT(ray.findings,
               left_out("without the trained critic, the reference model, the reward model"));
+  const PlanFile unknown = read(ppo("train_ppo_ray", "--reward_pretrain $13"));
+  EXPECT_THAT(unknown.findings, left_out("the reward model"));
   const PlanFile group =
       read(ppo("train_ppo_ray", "--advantage_estimator group_norm --colocate_actor_ref"));
   EXPECT_THAT(group.findings, Not(left_out("only the actor")));
@@ -112,6 +114,36 @@ TEST(OpenRlhf, SecondTraining_IsNamed_AndNotMixedIn) {
 TEST(OpenRlhf, UnknownTraining_IsNamed_BesideOtherPrograms) {
   const std::string inference = "deepspeed --module openrlhf.cli.batch_inference --zero_stage 0\n";
   EXPECT_THAT(read(inference + ppo("train_meta_dpo", "")).findings, left_out("train_meta_dpo"));
+}
+
+TEST(OpenRlhf, UnknownFlags_AreNamed) {
+  const auto codes = [](const std::string& flags) {
+    std::string all;
+    for (const Diagnostic& found : read(ppo("train_sft", flags)).findings)
+      if (found.code == "RW0617" || found.code == "RW0618") all += found.code + found.detail + ";";
+    return all;
+  };
+  EXPECT_EQ(codes("--packing_samples --learning_rate 1e-5"), "");
+  EXPECT_EQ(codes("--sft_steps 1 --foo_bar 3"), "RW0618--sft-steps, --foo-bar;");
+  EXPECT_THAT(codes("--gradient_checkpointin"), HasSubstr("RW0617--gradient-checkpointin"));
+  // The launcher's flags are not the program's.
+  EXPECT_EQ(
+      read("ray start --head --num-gpus 8 --port 6379\n" + ppo("train_ppo_ray", "")).unknown_keys,
+      0u);
+  EXPECT_EQ(read("deepspeed --num_gpus 8 --master_port 1 --module openrlhf.cli.train_sft "
+                 "--micro_train_batch_size 2 --zero_stage 2\n")
+                .unknown_keys,
+            0u);
+}
+
+// PEFT's names of linear layers, after --target_modules.
+TEST(OpenRlhf, AdaptersOfSomeLayers_AreRead) {
+  const plan::LoraModules some{true, false, true, false, false, false, false};
+  EXPECT_THAT(
+      read(ppo("train_sft", "--lora_rank 8 --target_modules q_proj v_proj")).draft.lora_modules,
+      Optional(some));
+  EXPECT_THAT(read(ppo("train_sft", "--optim muon")).draft.optimizer,
+              Optional(plan::Optimizer::muon));
 }
 
 }  // namespace openrlhf_test

@@ -46,17 +46,23 @@ std::string find_last_part(std::string_view program) {
 
 }  // namespace
 
-std::string find_program(const std::vector<ShellWord>& words) {
+std::size_t find_program_word(const std::vector<ShellWord>& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i].unknown.empty() ? words[i].text : words[i].tail;
     if (word.starts_with("-")) continue;
-    if (word.ends_with(".py")) return word;
+    if (word.ends_with(".py")) return i;
     const bool named = i > 0 && (words[i - 1].text == "-m" || words[i - 1].text == "--module");
     const bool launches = std::find(std::begin(kLaunchModules), std::end(kLaunchModules), word) !=
                           std::end(kLaunchModules);
-    if (is_module(word) && !launches && (named || word.starts_with("openrlhf."))) return word;
+    if (is_module(word) && !launches && (named || word.starts_with("openrlhf."))) return i;
   }
-  return {};
+  return words.size();
+}
+
+std::string find_program(const std::vector<ShellWord>& words) {
+  const std::size_t at = find_program_word(words);
+  if (at == words.size()) return {};
+  return words[at].unknown.empty() ? words[at].text : words[at].tail;
 }
 
 bool names_training(std::string_view program) {
