@@ -387,6 +387,7 @@ void fill_world(ForeignReading& r) {
   Draft& d = r.draft;
   const std::optional<i64> nodes = read_whole_at(r, "nodes", 1, kMaxDegree);
   const std::optional<i64> gpus = read_whole_at(r, "gpus-per-node", 1, kMaxGpus);
+  keep_node_gpus(gpus, d);
   const std::optional<i64> both = nodes && gpus ? product({*nodes, *gpus}) : std::nullopt;
   if (both && *both <= cluster::kMaxDevices) d.shape = NodeShape{.nodes = *nodes, .gpus = *gpus};
   if (!d.shape) d.world = read_whole_at(r, "world-size", 1, cluster::kMaxDevices);

@@ -445,6 +445,18 @@ std::optional<MegatronFlags::VisibleGpus> count_visible_gpus(const ShellScript& 
                                     list.default_of};
 }
 
+/// Returns the nodes of a launch that states all its tasks: they are its ranks, or one launcher per
+/// node if a launcher starts more ranks than that.
+std::optional<LaunchValue> derive_nodes(const LaunchValue& tasks, const LaunchValue& gpus,
+                                        bool launcher) {
+  const i64 all = tasks.number(), each = gpus.number();
+  const bool fewer = all < each;
+  if (all < 1 || each < 1 || (fewer ? !launcher : !divides(each, all))) return std::nullopt;
+  LaunchValue nodes = tasks;
+  nodes.node.scalar = std::to_string(fewer ? all : all / each);
+  return nodes;
+}
+
 void add_launch(MegatronFlags& flags, const ShellScript& script, std::string_view text,
                 const LocationIndex& locations) {
   std::optional<LaunchValue> nodes =
@@ -466,7 +478,11 @@ void add_launch(MegatronFlags& flags, const ShellScript& script, std::string_vie
   const bool stated = std::any_of(flags.unknown.begin(), flags.unknown.end(), [](const auto& one) {
     return one.flag == "nnodes" || one.flag == "nodes" || one.flag == "ntasks";
   });
-  if (!nodes && gpus && !stated && !world && flags.map.find("nproc-per-node") != nullptr) {
+  const bool launcher = flags.map.find("nproc-per-node") != nullptr;
+  if (!nodes && gpus && world && !stated) {
+    nodes = derive_nodes(*world, *gpus, launcher);
+    if (nodes) world.reset();
+  } else if (!nodes && gpus && !stated && launcher) {
     nodes = *gpus;
     nodes->node.scalar = "1";
     nodes->default_of.clear();
@@ -482,7 +498,7 @@ void add_launch(MegatronFlags& flags, const ShellScript& script, std::string_vie
     MegatronFlags::OpenRanks open{.variable = (*one)->default_of};
     if (nodes) open.nodes = nodes->number();
     if (gpus) open.gpus = gpus->number();
-    if (world) open.world = world->number();
+    if (world && !(nodes && gpus)) open.world = world->number();
     flags.open_ranks = std::move(open);
     return;
   }

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "rankwright/base/format.h"
+#include "rankwright/import/framework/script_report.h"
 #include "rankwright/import/syntax/lines.h"
 
 namespace rankwright::importer {
@@ -301,6 +302,10 @@ void read_trainer_dtype(ForeignReading& r, const YamlNode& node) {
     r.draft.param_dtype = plan::Dtype::fp32;
 }
 
+void keep_node_gpus(std::optional<i64> gpus, Draft& draft) {
+  if (gpus > 1 && *gpus <= cluster::kMaxDevices) draft.node_gpus = gpus;
+}
+
 void read_node_shape(ForeignReading& r, std::string_view nodes, std::string_view gpus,
                      std::optional<i64> usual_nodes, std::optional<i64> usual_gpus,
                      const MegatronFlags* flags, PlanFile* plan) {
@@ -312,20 +317,22 @@ void read_node_shape(ForeignReading& r, std::string_view nodes, std::string_view
            (nodes == "nodes" &&
             std::find(std::begin(kLauncher), std::end(kLauncher), one.flag) != std::end(kLauncher));
   };
+  std::optional<i64> g = read_whole_at(r, gpus, 1, kMaxGpus);
+  keep_node_gpus(g, r.draft);
   if (flags != nullptr && std::any_of(flags->unknown.begin(), flags->unknown.end(), concerns))
     return;
   std::optional<i64> n = read_whole_at(r, nodes, 1, kMaxDegree);
-  std::optional<i64> g = read_whole_at(r, gpus, 1, kMaxGpus);
   if (!n && !g) return;
   if (!n) n = usual_nodes;
   if (!g) g = usual_gpus;
   if (!n || !g || product({*n, *g}).value_or(kMaxDegree + 1) > cluster::kMaxDevices) return;
-  const bool open = flags != nullptr && plan != nullptr &&
-                    std::any_of(flags->defaults.begin(), flags->defaults.end(), concerns);
-  if (open)
-    plan->usual_world = *n * *g;
-  else
-    r.draft.shape = NodeShape{.nodes = *n, .gpus = *g};
+  r.draft.shape = NodeShape{.nodes = *n, .gpus = *g};
+  if (flags == nullptr || plan == nullptr) return;
+  const auto open = std::find_if(flags->defaults.begin(), flags->defaults.end(), concerns);
+  if (open == flags->defaults.end()) return;
+  r.draft.shape.reset();
+  plan->usual_world = *n * *g;
+  plan->usual_source = describe_default(open->variable);
 }
 
 void fill_packed_micro_batch(ForeignReading& r, i64 tokens, const YamlNode& node, PlanFile& plan) {

@@ -96,6 +96,10 @@ void read_dispatcher_type(ForeignReading& r, const YamlNode& node);
 /// Reads "bf16", "bfloat16", "amp_bf16", "fp16", ... as the format of the parameters.
 void read_trainer_dtype(ForeignReading& r, const YamlNode& node);
 
+/// Records the GPUs of a node, for a run whose number of nodes is not known. A single one may be
+/// the launcher of the others.
+void keep_node_gpus(std::optional<i64> gpus, Draft& draft);
+
 /// Reads the nodes and the GPUs per node at these paths, with defaults if one is missing; does
 /// nothing if both are, or if one is a variable without a value. The default of a variable leaves
 /// the number of ranks open.

@@ -79,11 +79,14 @@ void report_defaults(ForeignReading& r, const MegatronFlags& flags,
 
 /// Records the number of ranks that the defaults of variables give.
 void read_open_ranks(const MegatronFlags& flags, PlanFile& plan) {
-  if (!flags.open_ranks) return;
+  if (!flags.open_ranks || plan.usual_world) return;  // the program's own numbers come first
   const MegatronFlags::OpenRanks& open = *flags.open_ranks;
   std::optional<i64> world = open.world;
   if (open.gpus && !world) world = product({open.nodes.value_or(1), *open.gpus});
-  if (world && *world >= 1 && *world <= cluster::kMaxDevices) plan.usual_world = world;
+  keep_node_gpus(open.gpus, plan.draft);
+  if (!world || *world < 1 || *world > cluster::kMaxDevices) return;
+  plan.usual_world = world;
+  plan.usual_source = describe_default(open.variable);
 }
 
 /// Reports what the reading of the script left out or took from outside.
@@ -174,6 +177,11 @@ void report_unknown(ForeignReading& r, const MegatronFlags& flags, std::span<con
 }
 
 }  // namespace
+
+std::string describe_default(const std::string& variable) {
+  if (variable.starts_with('?')) return {};  // the note on conditions names it
+  return fmt::format(", by the default of {}", show_variable(variable));
+}
 
 void report_script_values(ForeignReading& reading, const MegatronFlags& flags,
                           std::span<const ForeignKey> rows, PlanFile& plan) {

@@ -14,4 +14,7 @@ namespace rankwright::importer {
 void report_script_values(ForeignReading& reading, const MegatronFlags& flags,
                           std::span<const ForeignKey> rows, PlanFile& plan);
 
+/// Returns ", by the default of $N": where a value comes from.
+std::string describe_default(const std::string& variable);
+
 }  // namespace rankwright::importer

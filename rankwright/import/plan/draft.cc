@@ -185,7 +185,7 @@ void DraftResolver::cluster() {
   const i64 unit = levels.front().arity;
   // A world larger than any cluster is clamped; a rule reports the missing devices.
   const i64 world = std::min(config_.world, cluster::kMaxDevices);
-  const i64 host = std::min(unit, world);
+  const i64 host = std::min(draft_.node_gpus.value_or(unit), world);
   const NodeShape shape =
       draft_.shape.value_or(NodeShape{.nodes = ceil_div(world, host), .gpus = host});
   levels.front().arity = shape.gpus;

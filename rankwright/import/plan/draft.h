@@ -36,6 +36,7 @@ struct NodeShape {
 struct Draft {
   std::optional<i64> world;
   std::optional<NodeShape> shape;
+  std::optional<i64> node_gpus;  // per node, where the number of nodes is not known
   std::optional<i64> tp, cp, dp, pp, ep, etp;
   std::optional<mesh::Order> order;
   std::optional<int> zero;

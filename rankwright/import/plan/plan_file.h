@@ -39,7 +39,8 @@ struct PlanFile {
   std::string (*spell)(const Edit&) = nullptr;  // of a dialect of the format; null: the format's
   std::vector<OpenValue> open{};                // values that cannot be the ground of an error
   std::optional<i64> usual_world{};             // ranks if a script's variables have their defaults
-  ShellInput variables{};  // values of a script's variables, set before reading
+  std::string usual_source{};  // of these ranks, behind their number: ", the default of $N"
+  ShellInput variables{};      // values of a script's variables, set before reading
 
   /// Returns the location of `path`, else of the innermost enclosing map that was given, else the
   /// file.

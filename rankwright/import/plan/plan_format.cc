@@ -188,15 +188,15 @@ PlanFile read_any_plan(std::string text, std::string name, const FileReader& fil
 }
 
 void assume_world(PlanFile& plan) {
-  constexpr i64 kNode = 8;
   Draft& d = plan.draft;
+  const i64 node = d.node_gpus.value_or(8);
   const bool foreign = plan.format != nullptr && plan.format->read != read_own_format;
   if (!foreign || d.world || d.dp || d.shape || d.cluster) return;
   const i64 pp = d.pp.value_or(1), tp = d.tp.value_or(1);
   const std::optional<i64> dense = product({tp, d.cp.value_or(1), pp});
   const std::optional<i64> sparse = product({d.etp.value_or(1), d.ep.value_or(1), pp});
   if (!dense || !sparse || *dense > cluster::kMaxDevices || *sparse > cluster::kMaxDevices) return;
-  i64 world = std::lcm(std::lcm(*dense, *sparse), kNode);
+  i64 world = std::lcm(std::lcm(*dense, *sparse), node);
   const auto shares_batch = [&](i64 ranks) {
     const std::optional<i64> at_once =
         product({ranks / *dense, d.micro_batch.value_or(1), d.accumulation.value_or(1)});
@@ -216,8 +216,10 @@ void assume_world(PlanFile& plan) {
   if (world > cluster::kMaxDevices || !divides(*sparse, world)) return;
   d.world = world;
   plan.open.push_back({"world_size", plural(world, "rank", "ranks"), "--world N"});
-  plan.findings.push_back(make_assumption(fmt::format("number of ranks: {}", count(world)),
-                                          "--world N, or --cluster", {.file = plan.name}));
+  const std::string source = use_usual ? plan.usual_source : std::string();
+  plan.findings.push_back(
+      make_assumption(fmt::format("number of ranks: {}{}", count(world), source),
+                      "--world N, or --cluster", {.file = plan.name}));
 }
 
 namespace {

@@ -250,7 +250,7 @@ void fill_openrlhf(ForeignReading& r, const MegatronFlags& flags, PlanFile& plan
   for (const char* const path : {"grad-accum-dtype", "ds.grad-accum-dtype"})
     if (const YamlNode* const node = find_path(r.root, path); node && node->scalar == "fp32")
       d.grad_dtype = plan::Dtype::fp32;
-  d.optimizer = plan::Optimizer::adam;
+  if (!d.optimizer) d.optimizer = plan::Optimizer::adam;
   if (!d.recompute) d.recompute = plan::Recompute::none;
   const std::optional<i64> prompt = read_whole_at(r, "prompt-max-len", 1, kMaxSequence / 2);
   const std::optional<i64> answer = read_whole_at(r, "generate-max-len", 1, kMaxSequence / 2);

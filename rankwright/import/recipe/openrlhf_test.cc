@@ -120,7 +120,8 @@ TEST(OpenRlhf, UnknownFlags_AreNamed) {
   const auto codes = [](const std::string& flags) {
     std::string all;
     for (const Diagnostic& found : read(ppo("train_sft", flags)).findings)
-      if (found.code == "RW0617" || found.code == "RW0618") all += found.code + found.detail + ";";
+      if (found.code == "RW0617" || found.code == "RW0618")
+        all += std::string(found.code) + found.detail + ";";
     return all;
   };
   EXPECT_EQ(codes("--packing_samples --learning_rate 1e-5"), "");

@@ -243,7 +243,7 @@ const std::string kVerl =
 
 // Words of the form a=b are not overrides of the training in every command.
 TEST(Overrides, CommandsThatDoNotTrain_DoNotCount) {
-  for (const std::string other :
+  for (const char* const other :
        {"pip install torch==2.5.1 torchvision==0.20.1 torchaudio==2.5.1\n",
         "python3 -m verl.trainer.main_generation data.n=1 model.path=Qwen/Qwen2.5-0.5B a.b=1\n",
         "python gen.py model.path=Qwen/Qwen2.5-0.5B data.x=2 e.f=3\n",
@@ -280,6 +280,58 @@ TEST(MegatronScript, Converter_IsNotTheTraining) {
     EXPECT_THAT(plan.findings, Not(assumes("training runs")));
   }
   EXPECT_THAT(read(converter).draft.global_batch, Optional(1));  // nothing else is known
+}
+
+/// Returns "2 x 4" for two nodes of four GPUs, which the script states or leaves open.
+std::string nodes_of(const std::string& script) {
+  PlanFile plan = read(script);
+  assume_world(plan);
+  const plan::TrainingConfig config = resolve(plan.draft);
+  const i64 gpus = config.cluster.host_devices;
+  return std::to_string(config.world / gpus) + " x " + std::to_string(gpus);
+}
+
+const std::string kTrainer =
+    " train.py --model_name_or_path Qwen/Qwen2.5-7B --bf16 True --per_device_train_batch_size 1 "
+    "--output_dir x\n";
+const std::string kGpt = " pretrain_gpt.py --global-batch-size 64 " + kMegatronRun + "\n";
+
+// Nodes have as many GPUs as the script says, also where it leaves their number open.
+TEST(Nodes, OpenNumber_HasTheStatedGpus) {
+  EXPECT_EQ(nodes_of("torchrun --nproc_per_node=4 --nnodes=$SLURM_NNODES" + kTrainer), "1 x 4");
+  EXPECT_EQ(nodes_of("NUM_GPUS=4\nNNODES=$SLURM_NNODES\ntorchrun --nproc_per_node=$NUM_GPUS "
+                     "--nnodes=$NNODES" +
+                     kTrainer),
+            "1 x 4");
+  EXPECT_EQ(nodes_of("GPUS_PER_NODE=4\nmpirun -np $W -npernode $GPUS_PER_NODE python" + kGpt),
+            "1 x 4");
+  EXPECT_EQ(nodes_of("python3 -m verl.trainer.main_ppo trainer.n_gpus_per_node=4 "
+                     "trainer.nnodes=$N actor_rollout_ref.actor.ppo_mini_batch_size=64\n"),
+            "1 x 4");
+}
+
+TEST(Nodes, DefaultsOfVariables_DecideTheirNumberAndTheirGpus) {
+  const std::string script =
+      "G=${G:-4}\nN=${N:-2}\ntorchrun --nproc_per_node $G --nnodes $N" + kGpt;
+  EXPECT_EQ(nodes_of(script), "2 x 4");
+  PlanFile plan = read(script);
+  assume_world(plan);
+  EXPECT_THAT(plan.findings, assumes("number of ranks: 8, by the default of $N"));
+}
+
+// Slurm's tasks are the ranks, or one launcher per node.
+TEST(Nodes, TasksOfSlurmAndMpi_AreRanksOrLaunchers) {
+  const std::string one = "#SBATCH --ntasks=1\n";
+  EXPECT_EQ(nodes_of(one + "torchrun --nproc_per_node ${G:-4} --nnodes ${N:-1}" + kTrainer),
+            "1 x 4");
+  EXPECT_EQ(nodes_of(one + "torchrun --nproc_per_node 4" + kTrainer), "1 x 4");
+  EXPECT_EQ(nodes_of(one + "g=${G:-4}\nnnodes=${N:-1}\nn_gpus_per_node=$g\n"
+                           "python3 -m verl.trainer.main_ppo trainer.n_gpus_per_node=$g "
+                           "trainer.nnodes=$nnodes "
+                           "actor_rollout_ref.actor.ppo_mini_batch_size=64\n"),
+            "1 x 4");
+  EXPECT_EQ(nodes_of("mpirun -np 16 -npernode 4 python" + kTrainer), "4 x 4");
+  EXPECT_EQ(nodes_of("srun -n 16 --ntasks-per-node 4 python" + kTrainer), "4 x 4");
 }
 
 }  // namespace recipe_script_test
