@@ -182,7 +182,8 @@ void drop(YamlNode& map, std::string_view name) {
 
 class FlagCollector {
  public:
-  FlagCollector(std::string_view text, MegatronFlags& out) : locations_(text), out_(out) {}
+  FlagCollector(std::string_view text, MegatronFlags& out)
+      : text_(text), locations_(text), out_(out) {}
 
   void add(const std::vector<ShellWord>& words) {
     const auto launches = [&](std::string_view program) {
@@ -192,6 +193,7 @@ class FlagCollector {
     };
     if (const std::string program = find_program(words); !program.empty()) out_.module = program;
     script_ = find_script(words);
+    program_at_ = script_ > 0 && script_ < words.size() ? words[script_].at : text_.size();
     if (script_ < words.size() && words[script_].text.ends_with(".py")) {
       set_program(words[script_].text);
     }
@@ -329,8 +331,22 @@ class FlagCollector {
       text += " " + strip_quotes(words[i].text);
     }
     YamlNode value = locations_.node(first.at, first.width, std::move(text));
-    if (!first.default_of.empty()) out_.defaults.push_back({name, first.default_of, value});
+    if (!first.default_of.empty() && !is_only_choice(words[at], first))
+      out_.defaults.push_back({name, first.default_of, value});
     set_known(key, std::move(value));
+  }
+
+  /// Returns whether a flag and its value are typed behind the program, and the flag nowhere else:
+  /// a condition around the command then decides whether it runs, not which value it has.
+  bool is_only_choice(const ShellWord& flag, const ShellWord& value) const {
+    if (flag.at < program_at_ || value.at < flag.at || value.at >= text_.size()) return false;
+    const std::size_t end = std::min(flag.at + flag.width, value.at);
+    const bool beside =
+        text_.substr(end, value.at - end).find_first_not_of(" \t\n\\\"'") == std::string_view::npos;
+    const std::string name = flag.text.substr(0, flag.text.find('='));
+    const std::size_t once = text_.find(name);
+    return beside && text_.substr(value.at, value.text.size()) == value.text &&
+           once != std::string_view::npos && text_.find(name, once + 1) == std::string_view::npos;
   }
 
   void set_known(const YamlNode& key, YamlNode value) {
@@ -338,8 +354,10 @@ class FlagCollector {
     put(out_.map, key, std::move(value));
   }
 
+  std::string_view text_;
   LocationIndex locations_;
-  std::size_t script_ = 0;  // words before it belong to the launcher
+  std::size_t script_ = 0;                           // words before it belong to the launcher
+  std::size_t program_at_ = std::string_view::npos;  // offset of that word
   MegatronFlags& out_;
 };
 

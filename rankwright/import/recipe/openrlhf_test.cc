@@ -147,5 +147,17 @@ TEST(OpenRlhf, AdaptersOfSomeLayers_AreRead) {
               Optional(plan::Optimizer::muon));
 }
 
+// The first node starts the run: the condition does not decide what the command says.
+TEST(OpenRlhf, ValuesOfACommandUnderACondition_AreStated) {
+  const std::string run = ppo("train_ppo_ray", "--actor_num_nodes 4 --actor_num_gpus_per_node 8");
+  const std::string head = "RANK=${1:-0}\nif [ \"$RANK\" = \"0\" ]; then\n" + run;
+  const PlanFile plan = read(head + "fi\n");
+  ASSERT_TRUE(plan.draft.shape.has_value());
+  EXPECT_EQ(plan.draft.shape->nodes, 4);
+  EXPECT_THAT(plan.findings, Not(Contains(Field(&Diagnostic::detail, HasSubstr("defaults of")))));
+  const std::string other = ppo("train_ppo_ray", "--actor_num_nodes 2 --actor_num_gpus_per_node 8");
+  EXPECT_FALSE(read(head + "else\n" + other + "fi\n").draft.shape.has_value());
+}
+
 }  // namespace openrlhf_test
 }  // namespace rankwright::importer
