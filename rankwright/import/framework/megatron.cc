@@ -202,6 +202,7 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"data-parallel-sharding-strategy", "parallelism.zero_stage"},
     {"use-distributed-optimizer", "parallelism.zero_stage"},
     {"zero-stage", "parallelism.zero_stage"},
+    {"deepspeed-config", "parallelism.zero_stage"},
     {"num-distributed-optimizer-instances", "parallelism.shard_size"},
     {"ddp-bucket-size", "parallelism.bucket_size", whole<&Draft::bucket_size, kMaxBucket>, true},
     {"sequence-parallel", "parallelism.sequence_parallel", flag<&Draft::sequence_parallel>},
@@ -277,6 +278,8 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"DDP-impl", "software.attention"},  // before 2023
     {"data-impl", "software.attention"},
     {"distribute-saved-activations", "", nullptr, false, kAsStated},
+    {"distribute-checkpointed-activations", "", nullptr, false, kAsStated},  // its name of 2021
+    {"partition-activations", "", nullptr, false, kAsStated},                // and DeepSpeed's
     {"cpu-offloading-num-layers", "", nullptr, false, "activations are counted on the GPU"},
     {"fine-grained-activation-offloading", "", nullptr, false,
      "activations are counted on the GPU"},
@@ -739,6 +742,8 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
   const MegatronFork* const fork = dump ? nullptr : find_megatron_fork(plan.name, plan.text, flags);
   add_model_file(flags, plan.name, files);
   if (fork != nullptr) apply_fork(*fork, flags);
+  if (plan.text.find("\"zero_optimization\"") != std::string::npos)  // the script writes the config
+    std::erase_if(flags.unknown, [](const auto& one) { return one.flag == "deepspeed-config"; });
   FieldReader fields(plan.name, plan.findings);
   const FileReader all_files = with_written_files(files, plan.name, flags);
   ForeignReading reading{fields, plan.draft, flags.map, all_files};

@@ -50,6 +50,8 @@ constexpr std::string_view kSwitches[] = {"sequence-parallel",
                                           "overlap-moe-expert-parallel-comm",
                                           "delay-wgrad-compute",
                                           "distribute-saved-activations",
+                                          "distribute-checkpointed-activations",
+                                          "partition-activations",
                                           "optimizer-cpu-offload",
                                           "use-precision-aware-optimizer",
                                           "fp8-param-gather",
@@ -203,6 +205,7 @@ class FlagCollector {
     });
     const bool slurm = launches("srun");
     const bool mpi = launches("mpirun") || launches("mpiexec");
+    const bool deepspeed = launches("deepspeed");
     for (std::size_t i = 0; i < words.size(); ++i) {
       std::string_view name = words[i].text;
       if (slurm && (name == "-N" || name == "-n")) {
@@ -211,6 +214,10 @@ class FlagCollector {
       }
       if (mpi && (name == "-np" || name == "-n" || name == "-npernode" || name == "-N")) {
         flag(name == "-np" || name == "-n" ? "ntasks" : "nproc-per-node", words, i, i + 1);
+        continue;
+      }
+      if (deepspeed && i < script_ && name == "-i") {
+        flag("include", words, i, i + 1);
         continue;
       }
       if (!name.starts_with("--") || name.size() == 2) continue;
@@ -463,6 +470,32 @@ std::optional<MegatronFlags::VisibleGpus> count_visible_gpus(const ShellScript& 
                                     list.default_of};
 }
 
+/// Sets the ranks that the launcher of DeepSpeed starts on the GPUs that --include lists:
+/// "node1:0,1@node2:0,1". A node without a list has all of its GPUs, which are not known.
+void add_included_gpus(MegatronFlags& flags) {
+  const YamlNode* const listed = flags.map.find("include");
+  if (listed == nullptr || listed->scalar.find(':') == std::string::npos) return;
+  YamlNode value = *listed;
+  const auto set = [&](const char* name, i64 number) {
+    value.scalar = std::to_string(number);
+    put(flags.map, name, value);
+  };
+  i64 nodes = 0, all = 0, first = 0;
+  bool even = true;
+  std::string_view rest = listed->scalar;
+  while (!rest.empty()) {
+    const std::string_view node = rest.substr(0, rest.find('@'));
+    rest.remove_prefix(std::min(rest.size(), node.size() + 1));
+    if (node.find(':') == std::string_view::npos) return;
+    const i64 gpus = 1 + i64(std::count(node.begin(), node.end(), ','));
+    if (++nodes == 1) first = gpus;
+    even = even && gpus == first;
+    all += gpus;
+  }
+  if (even) set("nnodes", nodes);
+  set(even ? "nproc-per-node" : "ntasks", even ? first : all);
+}
+
 /// Returns the nodes of a launch that states all its tasks: they are its ranks, or one launcher per
 /// node if a launcher starts more ranks than that.
 std::optional<LaunchValue> derive_nodes(const LaunchValue& tasks, const LaunchValue& gpus,
@@ -477,6 +510,7 @@ std::optional<LaunchValue> derive_nodes(const LaunchValue& tasks, const LaunchVa
 
 void add_launch(MegatronFlags& flags, const ShellScript& script, std::string_view text,
                 const LocationIndex& locations) {
+  add_included_gpus(flags);
   std::optional<LaunchValue> nodes =
       find_launch_value(flags, script, locations, {"nnodes", "nodes"},
                         {"NNODES", "NUM_NODES", "N_NODES", "NODES", "SLURM_NNODES", "nnodes",

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "rankwright/import/plan/plan_format.h"
+#include "tests/support/left_out.h"
 
 namespace rankwright::importer {
 namespace megatron_forks_test {
@@ -11,6 +12,7 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::Field;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::Optional;
 
 PlanFile read(std::string text, std::string name, const FileReader& files = refuse_file) {
@@ -41,6 +43,29 @@ TEST(MegatronDeepSpeed, ReadsItsStage_AndIsJudgedAsDeepSpeed) {
                "--deepspeed_config ds.json\n",
            "run/a.sh");
   EXPECT_THAT(written.draft.zero, Optional(3));
+}
+
+// The stage is in the config: one whose path is unknown leaves it open, unless the script writes
+// it.
+TEST(MegatronDeepSpeed, ConfigOfUnknownPath_IsReported) {
+  const std::string script =
+      "deepspeed pretrain_gpt.py " + kShapes + "--deepspeed --deepspeed_config $1\n";
+  const PlanFile plan = read(script, "a.sh");
+  EXPECT_THAT(plan.findings,
+              Contains(AllOf(Field(&Diagnostic::code, "RW0614"),
+                             Field(&Diagnostic::detail, HasSubstr("--deepspeed-c")))));
+  const PlanFile written =
+      read("cat <<EOT > $1\n{\"zero_optimization\": {\"stage\": 3}}\nEOT\n" + script, "a.sh");
+  EXPECT_THAT(written.draft.zero, Optional(3));
+  EXPECT_THAT(written.findings, Not(Contains(Field(&Diagnostic::code, "RW0614"))));
+}
+
+TEST(MegatronDeepSpeed, SavedActivationsOfAllTpRanks_AreReportedUnderEveryName) {
+  for (const std::string flag : {"--distribute-saved-activations ", "--partition-activations ",
+                                 "--distribute-checkpointed-activations "})
+    EXPECT_THAT(
+        read("deepspeed pretrain_gpt.py " + kShapes + flag + "--zero-stage 1\n", "a.sh").findings,
+        left_out("activations: times and memory"));
 }
 
 // A tokenizer of this type is also MindSpeed's, which has no such flags.

@@ -334,5 +334,15 @@ TEST(Nodes, TasksOfSlurmAndMpi_AreRanksOrLaunchers) {
   EXPECT_EQ(nodes_of("srun -n 16 --ntasks-per-node 4 python" + kTrainer), "4 x 4");
 }
 
+// deepspeed/launcher/runner.py: -i is --include, with "NAME:SLOT,SLOT" for each node.
+TEST(Nodes, GpusThatDeepspeedIncludes_AreTheRanks) {
+  EXPECT_EQ(nodes_of("deepspeed -i localhost:0" + kTrainer), "1 x 1");
+  EXPECT_EQ(nodes_of("deepspeed --include localhost:0,1,2" + kTrainer), "1 x 3");
+  EXPECT_EQ(nodes_of("deepspeed --include=\"node1:0,1@node2:0,1\"" + kTrainer), "2 x 2");
+  EXPECT_EQ(nodes_of("deepspeed -i a:0,1@b:0,1 --module openrlhf.cli.train_sft --zero_stage 2 "
+                     "--micro_train_batch_size 2\n"),
+            "2 x 2");
+}
+
 }  // namespace recipe_script_test
 }  // namespace rankwright::importer
