@@ -497,12 +497,11 @@ void add_included_gpus(MegatronFlags& flags) {
 }
 
 /// Returns the nodes of a launch that states all its tasks: they are its ranks, or one launcher per
-/// node if a launcher starts more ranks than that.
-std::optional<LaunchValue> derive_nodes(const LaunchValue& tasks, const LaunchValue& gpus,
-                                        bool launcher) {
+/// node if there are fewer than ranks of a node. Some platforms count nodes by WORLD_SIZE.
+std::optional<LaunchValue> derive_nodes(const LaunchValue& tasks, const LaunchValue& gpus) {
   const i64 all = tasks.number(), each = gpus.number();
   const bool fewer = all < each;
-  if (all < 1 || each < 1 || (fewer ? !launcher : !divides(each, all))) return std::nullopt;
+  if (all < 1 || each < 1 || (!fewer && !divides(each, all))) return std::nullopt;
   LaunchValue nodes = tasks;
   nodes.node.scalar = std::to_string(fewer ? all : all / each);
   return nodes;
@@ -523,8 +522,6 @@ void add_launch(MegatronFlags& flags, const ShellScript& script, std::string_vie
   std::optional<LaunchValue> world =
       find_launch_value(flags, script, locations, {"ntasks"},
                         {"WORLD_SIZE", "SLURM_NTASKS", "NUM_GPUS", "num_gpus", "world_size"});
-  if (gpus && world && world->number() < gpus->number())  // some platforms count nodes by it
-    nodes = std::exchange(world, std::nullopt);
   if (!nodes && !gpus && !world) flags.visible_gpus = count_visible_gpus(script, text);
   // torchrun's default is one node.
   const bool stated = std::any_of(flags.unknown.begin(), flags.unknown.end(), [](const auto& one) {
@@ -532,7 +529,7 @@ void add_launch(MegatronFlags& flags, const ShellScript& script, std::string_vie
   });
   const bool launcher = flags.map.find("nproc-per-node") != nullptr;
   if (!nodes && gpus && world && !stated) {
-    nodes = derive_nodes(*world, *gpus, launcher);
+    nodes = derive_nodes(*world, *gpus);
     if (nodes) world.reset();
   } else if (!nodes && gpus && !stated && launcher) {
     nodes = *gpus;

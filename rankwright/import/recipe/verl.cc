@@ -36,6 +36,17 @@ void read_reduce_dtype(ForeignReading& r, const YamlNode& node) {
     report_left_out(r, node, "reduce_dtype: gradients are estimated as reduced in fp32");
 }
 
+/// Reads EasyR1's optimizer: "adamw_bf16" keeps everything in 16 bits.
+void read_fork_optimizer(ForeignReading& r, const YamlNode& node) {
+  read_optimizer_class(r, node);
+  if (node.scalar.find("bf16") != std::string::npos) r.draft.moment_dtype = plan::Dtype::bf16;
+}
+
+/// Reads the kernel of attention, flash attention by default.
+void read_verl_attention(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar == "eager") r.draft.attention = plan::AttentionKernel::unfused;
+}
+
 constexpr const char* kTransformer =
     "actor_rollout_ref.actor.megatron.override_transformer_config.";
 
@@ -58,6 +69,9 @@ constexpr std::string_view kEvenStages = "the layers are estimated as an even sp
 constexpr ForeignKey kVerlKeys[] = {
     {"actor_rollout_ref.model.lora_rank", "job.lora_rank", read_lora_rank},
     {"model.lora_rank", "job.lora_rank", read_lora_rank},
+    {"actor_rollout_ref.model.target_modules", "job.lora_modules", read_lora_targets},
+    {"actor_rollout_ref.model.lora.target_modules", "job.lora_modules", read_lora_targets},
+    {"model.target_modules", "job.lora_modules", read_lora_targets},
     {"actor_rollout_ref.model.path", "model", read_named_model},
     {"model.partial_pretrain", "model", read_named_model},
     {"model.path", "model", read_named_model},
@@ -95,6 +109,15 @@ constexpr ForeignKey kVerlKeys[] = {
      read_offload_all},
     {"actor_rollout_ref.actor.fsdp_config.model_dtype", "job.grad_dtype", read_model_dtype},
     {"actor_rollout_ref.actor.fsdp_config.mixed_precision.reduce_dtype", "", read_reduce_dtype},
+    {"actor_rollout_ref.actor.fsdp_config.mixed_precision.param_dtype", "job.param_dtype",
+     read_trainer_dtype},
+    {"actor_rollout_ref.actor.fsdp_config.dtype", "job.param_dtype", read_trainer_dtype},
+    {"actor_rollout_ref.actor.optim.optimizer", "job.optimizer", read_optimizer_class},
+    {"actor_rollout_ref.actor.optim.strategy", "job.optimizer", read_fork_optimizer},
+    {"actor_rollout_ref.model.override_config.attn_implementation", "software.attention",
+     read_verl_attention},
+    {"actor_rollout_ref.model.override_config.model_config.attn_implementation",
+     "software.attention", read_verl_attention},
     {"actor_rollout_ref.actor.strategy", ""},
     {"actor_rollout_ref.model.enable_gradient_checkpointing", "parallelism.recompute",
      read_full_recompute},
@@ -177,6 +200,11 @@ constexpr ForkSetting kForkSettings[] = {
     {"worker.actor.fsdp.enable_cpu_offload", "actor_rollout_ref.actor.fsdp_config.offload_policy"},
     {"worker.actor.fsdp.fsdp_size", "actor_rollout_ref.actor.fsdp_config.fsdp_size"},
     {"worker.actor.fsdp.torch_dtype", "actor_rollout_ref.actor.fsdp_config.model_dtype"},
+    {"worker.actor.fsdp.mp_param_dtype",
+     "actor_rollout_ref.actor.fsdp_config.mixed_precision.param_dtype"},
+    {"worker.actor.optim.strategy", "actor_rollout_ref.actor.optim.strategy"},
+    {"worker.actor.model.lora.target_modules", "actor_rollout_ref.model.target_modules"},
+    {"algorithm.adv_estimator", "algorithm.adv_estimator"},
     {"worker.rollout.n", "actor_rollout_ref.rollout.n"},
     {"worker.rollout.gpu_memory_utilization", "actor_rollout_ref.rollout.name"},
     {"worker.ref.fsdp.enable_cpu_offload", "actor_rollout_ref.ref.fsdp_config.param_offload"},
@@ -328,9 +356,9 @@ void read_verl_batch(ForeignReading& r, const MegatronFlags& flags, PlanFile& pl
 void fill_engine(ForeignReading& r) {
   Draft& d = r.draft;
   const bool megatron = runs_megatron(r);
-  d.param_dtype = plan::Dtype::bf16;
+  if (!d.param_dtype || megatron) d.param_dtype = plan::Dtype::bf16;
   if (!d.grad_dtype) d.grad_dtype = plan::Dtype::fp32;
-  d.optimizer = plan::Optimizer::adam;
+  if (!d.optimizer) d.optimizer = plan::Optimizer::adam;
   d.order = mesh::kDefaultOrder;
   if (megatron) {
     d.zero = 1;  // use_distributed_optimizer
@@ -368,6 +396,73 @@ void fill_engine(ForeignReading& r) {
   d.framework = find_software(rules::Target::accelerate);
 }
 
+/// Returns whether the file has settings that only verl before 0.3 has: its entropy_coeff is 0.001,
+/// which is 0 since 0.4.
+bool is_early_release(const ForeignReading& r) {
+  constexpr const char* kEarly[] = {"actor_rollout_ref.actor.fsdp_config.grad_offload",
+                                    "critic.model.fsdp_config.grad_offload", "data.val_batch_size"};
+  return std::any_of(std::begin(kEarly), std::end(kEarly),
+                     [&](const char* path) { return find_path(r.root, path) != nullptr; });
+}
+
+/// A setting that the file leaves to verl, whose default changed between its versions.
+struct ChangedDefault {
+  const char* path;
+  const char* plan_key;
+  const char* shown;
+  bool fine_tuning;  // of supervised fine-tuning, or of reinforcement learning
+  bool early;        // the value is that of early releases
+};
+constexpr ChangedDefault kChangedDefaults[] = {
+    {"model.enable_gradient_checkpointing", "parallelism.recompute",
+     "full recomputation (since 0.5)", true, false},
+    {"actor_rollout_ref.model.enable_gradient_checkpointing", "parallelism.recompute",
+     "full recomputation (since 0.2)", false, false},
+    {"actor_rollout_ref.actor.entropy_coeff", "software.loss", "no entropy loss (since 0.4)", false,
+     false},
+    {"actor_rollout_ref.actor.entropy_coeff", "software.loss",
+     "an entropy loss (before 0.4, which has the other settings)", false, true}};
+
+/// Reports the defaults that hold only for some versions of verl, which a file does not state.
+void assume_defaults(ForeignReading& r, PlanFile& plan) {
+  std::vector<std::string_view> shown;
+  const bool tunes = only_fine_tunes(r), early = is_early_release(r), megatron = runs_megatron(r);
+  for (const ChangedDefault& row : kChangedDefaults) {
+    const bool loss = std::string_view(row.plan_key) == "software.loss";
+    if (row.fine_tuning != tunes || find_path(r.root, row.path) != nullptr) continue;
+    if (loss ? row.early != early : megatron) continue;
+    plan.open.push_back({row.plan_key, row.shown, fmt::format("set {}", row.path)});
+    shown.emplace_back(row.shown);
+  }
+  if (shown.empty()) return;
+  r.fields.report(r.root, make_assumption(fmt::format("defaults of verl that changed between its "
+                                                      "versions: {}",
+                                                      fmt::join(shown, ", ")),
+                                          "state them in the file"));
+}
+
+/// Reports what shares the GPUs with the update of the actor. The estimator of advantages is gae by
+/// default, which trains a critic.
+void report_other_work(ForeignReading& r) {
+  if (only_fine_tunes(r)) return;
+  const YamlNode* const estimator = find_path(r.root, "algorithm.adv_estimator");
+  const bool critic = estimator == nullptr ? find_path(r.root, "worker") == nullptr &&
+                                                 find_path(r.root, "config") == nullptr
+                                           : estimator->scalar == "gae";
+  constexpr const char* kPlaces[] = {
+      "actor_rollout_ref.rollout.name", "actor_rollout_ref.rollout.n",
+      "actor_rollout_ref.actor.ppo_mini_batch_size", "actor_rollout_ref.model.path"};
+  const YamlNode* place = &r.root;
+  for (const char* const path : kPlaces)
+    if (const YamlNode* const node = find_path(r.root, path); node != nullptr && place == &r.root)
+      place = node;
+  report_left_out(
+      r, *place,
+      fmt::format("only the update of the actor is estimated: rollouts, {}reward models "
+                  "and passes for log-probabilities share the GPUs with it",
+                  critic ? "a trained critic, " : ""));
+}
+
 /// Reinforcement learning updates the actor. A reference model that is not moved to the host stays
 /// on the device. Log-probabilities are computed in place (flash-attn) or as Megatron-LM's loss,
 /// unless the entropy is part of the loss.
@@ -379,8 +474,9 @@ void read_verl_method(ForeignReading& r) {
                 !is_on_at(r.root, "actor_rollout_ref.ref.fsdp_config.param_offload") &&
                 !is_on_at(r.root, "actor_rollout_ref.ref.megatron.param_offload");
   const YamlNode* const entropy = find_path(r.root, "actor_rollout_ref.actor.entropy_coeff");
-  const bool counts_entropy =
-      entropy != nullptr && entropy->scalar.find_first_of("123456789") != std::string::npos;
+  const bool counts_entropy = entropy == nullptr
+                                  ? is_early_release(r)
+                                  : entropy->scalar.find_first_of("123456789") != std::string::npos;
   d.loss = is_on_at(r.root, "actor_rollout_ref.model.use_fused_kernels") ? plan::Loss::fused_linear
            : counts_entropy                                              ? plan::Loss::log_probs
            : runs_megatron(r)                                            ? plan::Loss::unfused
@@ -460,10 +556,8 @@ void read_verl(PlanFile& plan, const FileReader& files) {
   read_verl_batch(reading, flags, plan);
   pad_sequence(plan.draft);
   read_verl_method(reading);
-  if (is_on_at(flags.map, "actor_rollout_ref.rollout.name"))
-    report_left_out(reading, *find_path(flags.map, "actor_rollout_ref.rollout.name"),
-                    "only the update of the actor is estimated: rollouts and reward models share "
-                    "the GPUs with it");
+  report_other_work(reading);
+  if (find_inherited_trainer(plan.text).empty()) assume_defaults(reading, plan);
   report_other_actors(reading);
   report_script_values(reading, flags, kVerlKeys, plan);
   plan.keys = fields.keys();

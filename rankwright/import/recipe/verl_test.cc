@@ -1,0 +1,91 @@
+// Defaults that changed between versions of verl, and work that shares the GPUs with the update.
+#include <gmock/gmock.h>
+
+#include "rankwright/import/plan/plan_format.h"
+#include "tests/support/left_out.h"
+
+namespace rankwright::importer {
+namespace verl_test {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::Optional;
+
+PlanFile read(const std::string& settings) {
+  return read_any_plan(
+      "python3 -m verl.trainer.main_ppo actor_rollout_ref.model.path=Qwen/Qwen2.5-7B "
+      "actor_rollout_ref.actor.ppo_mini_batch_size=64 trainer.n_gpus_per_node=8 " +
+          settings + "\n",
+      "run.sh", refuse_file);
+}
+
+auto assumes(const std::string& text) {
+  return Contains(
+      AllOf(Field(&Diagnostic::code, "RW0615"), Field(&Diagnostic::detail, HasSubstr(text))));
+}
+
+// verl/trainer/config/ppo_trainer.yaml: entropy_coeff is 0.001 up to 0.3 and 0 since 0.4, and
+// fsdp_config.grad_offload is a key of 0.1 and 0.2. The entropy keeps gradients of the logits.
+TEST(Verl, EntropyThatIsNotStated_IsThatOfTheVersion) {
+  const PlanFile today = read("");
+  EXPECT_THAT(today.draft.loss, Optional(plan::Loss::fused));
+  EXPECT_THAT(today.findings, assumes("no entropy loss (since 0.4)"));
+  const PlanFile early = read("actor_rollout_ref.actor.fsdp_config.grad_offload=False");
+  EXPECT_THAT(early.draft.loss, Optional(plan::Loss::log_probs));
+  EXPECT_THAT(early.findings, assumes("an entropy loss (before 0.4"));
+  EXPECT_THAT(read("actor_rollout_ref.actor.entropy_coeff=0").findings,
+              Not(assumes("entropy loss")));
+}
+
+// enable_gradient_checkpointing is False in sft_trainer.yaml of 0.4 and True in that of 0.5.
+TEST(Verl, RecomputationThatIsNotStated_IsAssumed) {
+  const std::string sft =
+      "torchrun --nproc_per_node=8 -m verl.trainer.fsdp_sft_trainer "
+      "model.partial_pretrain=Qwen/Qwen2.5-3B-Instruct data.max_length=1024 "
+      "data.micro_batch_size_per_gpu=4 ";
+  const PlanFile plan = read_any_plan(sft + "\n", "run.sh", refuse_file);
+  EXPECT_THAT(plan.draft.recompute, Optional(plan::Recompute::full));
+  EXPECT_THAT(plan.findings, assumes("full recomputation (since 0.5)"));
+  const PlanFile stated =
+      read_any_plan(sft + "model.enable_gradient_checkpointing=True\n", "run.sh", refuse_file);
+  EXPECT_THAT(stated.findings, Not(assumes("recomputation")));
+}
+
+// adv_estimator is gae by default, which trains a critic; the rollout is vllm's by default.
+TEST(Verl, WorkBesideTheUpdate_IsNamed_AlsoByDefault) {
+  EXPECT_THAT(read("").findings, left_out("rollouts, a trained critic, reward models"));
+  EXPECT_THAT(read("algorithm.adv_estimator=gae").findings, left_out("a trained critic"));
+  const PlanFile group = read("algorithm.adv_estimator=grpo");
+  EXPECT_THAT(group.findings, left_out("only the update of the actor"));
+  EXPECT_THAT(group.findings, Not(left_out("critic")));
+}
+
+TEST(Verl, AdaptersOfSomeLayers_AreRead) {
+  const plan::LoraModules some{true, false, true, false, false, false, false};
+  for (const char* const list : {"[q_proj,v_proj]", "\"['q_proj','v_proj']\""})
+    EXPECT_THAT(read(std::string("actor_rollout_ref.model.lora_rank=8 "
+                                 "actor_rollout_ref.model.target_modules=") +
+                     list)
+                    .draft.lora_modules,
+                Optional(some));
+}
+
+TEST(Verl, FormatsOptimizerAndAttention_AreRead) {
+  const std::string actor = "actor_rollout_ref.actor.";
+  EXPECT_THAT(read("").draft.param_dtype, Optional(plan::Dtype::bf16));
+  EXPECT_THAT(read(actor + "fsdp_config.dtype=float16").draft.param_dtype,
+              Optional(plan::Dtype::fp16));
+  EXPECT_THAT(read("+" + actor + "fsdp_config.mixed_precision.param_dtype=fp32").draft.param_dtype,
+              Optional(plan::Dtype::fp32));
+  EXPECT_THAT(read(actor + "optim.optimizer=AdamW8bit").draft.optimizer,
+              Optional(plan::Optimizer::adam_8bit));
+  EXPECT_THAT(
+      read("+actor_rollout_ref.model.override_config.attn_implementation=eager").draft.attention,
+      Optional(plan::AttentionKernel::unfused));
+}
+
+}  // namespace verl_test
+}  // namespace rankwright::importer
