@@ -296,6 +296,28 @@ void set_rollout_batch(MegatronFlags& flags) {
   set_number(flags, "num-steps-per-rollout", "global-batch-size", std::to_string(*all / *steps));
 }
 
+/// Reports what shares the GPUs with the update of slime's actor: its programs generate, and
+/// compute log-probabilities of the actor and of a reference model before they train.
+void report_actor_work(ForeignReading& r) {
+  constexpr const char* kPenalties[] = {"use-kl-loss", "kl-coef"};
+  constexpr const char* kPlaces[] = {"ref-load", "use-kl-loss", "kl-coef", "rollout-batch-size"};
+  const bool reference =
+      std::any_of(std::begin(kPenalties), std::end(kPenalties), [&](const char* path) {
+        const YamlNode* const node = find_path(r.root, path);
+        return node != nullptr && !is_off(*node) &&
+               node->scalar.find_first_not_of("0.") != std::string::npos;
+      });
+  const YamlNode* place = &r.root;
+  for (const char* const path : kPlaces)
+    if (const YamlNode* const node = find_path(r.root, path); node != nullptr && place == &r.root)
+      place = node;
+  report_left_out(r, *place,
+                  fmt::format("only the update of the actor is estimated, without {}passes for "
+                              "log-probabilities{}",
+                              is_on(r, "colocate") ? "rollouts on its GPUs and " : "",
+                              reference ? " and the reference model" : ""));
+}
+
 /// Reads what is trained: slime's responses, and the methods of ms-swift. The weights of slime's
 /// reference model are on the host. A batch of preference optimization counts pairs.
 void read_fork_method(const MegatronFork& fork, ForeignReading& r) {
@@ -305,6 +327,7 @@ void read_fork_method(const MegatronFork& fork, ForeignReading& r) {
     if (loss != nullptr && loss->scalar == "sft_loss") return;
     d.method = plan::Method::grpo;
     d.loss = plan::Loss::unfused;
+    if (fork.packs) report_actor_work(r);
     return;
   }
   const YamlNode* const stage = find_path(r.root, "stage");

@@ -206,6 +206,22 @@ TEST(MegatronDeepSpeed, JsonInAHereDocument_IsNotMadeOfCommands) {
   EXPECT_FALSE(has_errors(plan.findings));
 }
 
+TEST(Slime, WorkBesideTheUpdate_IsNamed) {
+  const auto findings = [](const std::string& flags) {
+    return read("python3 train.py --rollout-batch-size 32 --tensor-model-parallel-size 2 " + flags +
+                    "\n",
+                "run.sh")
+        .findings;
+  };
+  EXPECT_THAT(findings(""), left_out("only the update of the actor"));
+  EXPECT_THAT(findings(""), Not(left_out("reference")));
+  EXPECT_THAT(findings("--use-kl-loss --kl-loss-coef 0.00"), left_out("the reference model"));
+  EXPECT_THAT(findings("--kl-coef 0.1"), left_out("the reference model"));
+  EXPECT_THAT(findings("--kl-coef 0.00"), Not(left_out("reference")));
+  EXPECT_THAT(findings("--colocate"), left_out("rollouts on its GPUs"));
+  EXPECT_THAT(findings("--loss-type sft_loss"), Not(left_out("actor")));
+}
+
 TEST(Slime, RanksOfTheActor_AreNotThoseOfRay) {
   const PlanFile plan = read(
       "ray start --head --num-gpus 8\nray job submit -- python3 train.py --actor-num-nodes 16 "
