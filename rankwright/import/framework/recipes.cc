@@ -256,6 +256,10 @@ void read_lora_map(ForeignReading& r, std::string_view path, std::string_view ra
     r.fields.under("job.lora_modules", *targets, [&] { read_lora_targets(r, *targets); });
 }
 
+void read_eager_attention(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar == "eager") r.draft.attention = plan::AttentionKernel::unfused;
+}
+
 void read_full_recompute(ForeignReading& r, const YamlNode& node) {
   r.draft.recompute = is_off(node) ? plan::Recompute::none : plan::Recompute::full;
 }

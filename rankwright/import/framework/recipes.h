@@ -80,6 +80,9 @@ std::optional<Draft> read_accelerate_launch(const MegatronFlags& flags, const Fi
 /// sequences.
 void count_pairs_twice(Draft& draft);
 
+/// Reads transformers' kernel of attention where flash attention is the default: "eager".
+void read_eager_attention(ForeignReading& r, const YamlNode& node);
+
 /// Sets full recomputation if the setting is on.
 void read_full_recompute(ForeignReading& r, const YamlNode& node);
 /// Reports that several layers have one checkpoint: the estimate has one in front of every layer.

@@ -89,6 +89,10 @@ constexpr ForeignKey kOpenrlhfKeys[] = {
     {"ring-attn-size", "parallelism.cp_size", whole<&Draft::cp, kMaxContext>},
     {"ds.ring-attn-size", "parallelism.cp_size", whole<&Draft::cp, kMaxContext>},
     {"optim", "job.optimizer", read_optimizer_class},
+    {"attn-implementation", "software.attention", read_eager_attention},
+    {"ds.attn-implementation", "software.attention", read_eager_attention},
+    {"flash-attn", "software.attention"},
+    {"packing-samples", "software.attention"},
     {"use-liger-kernel", "", nullptr, false, kNoLiger},
     {"ds.use-liger-kernel", "", nullptr, false, kNoLiger},
     {"ds-tensor-parallel-size", "parallelism.tp_size", whole<&Draft::tp, kMaxDegree>},
@@ -218,6 +222,17 @@ void read_openrlhf_method(ForeignReading& r, std::string_view text, const Megatr
   count_pairs_twice(d);
 }
 
+/// Notes that releases up to 0.8 compute attention in steps unless --flash_attn is given, or packed
+/// samples need it (openrlhf/models/actor.py). Dotted flags are those of later ones.
+void assume_attention(ForeignReading& r, bool dotted, PlanFile& plan) {
+  for (const char* const path : {"attn-implementation", "flash-attn", "packing-samples"})
+    if (dotted || find_path(r.root, path) != nullptr) return;
+  plan.open.push_back({"software.attention", "flash attention", "set software.attention"});
+  r.fields.report(r.root, make_assumption("flash attention: releases up to 0.8 do without it "
+                                          "unless --flash_attn is given",
+                                          "state --attn_implementation, or --flash_attn"));
+}
+
 /// Adds the flags that no row reads: launchers', and those whose presence decides.
 void add_keys_read_elsewhere(ForeignReading& r) {
   for (const char* const key : {"nodes", "gpus-per-node", "world-size"})
@@ -246,6 +261,7 @@ void fill_openrlhf(ForeignReading& r, const MegatronFlags& flags, PlanFile& plan
       r.root.entries.begin(), r.root.entries.end(),
       [](const YamlEntry& entry) { return entry.key.scalar.find('.') != std::string::npos; });
   if (!d.param_dtype && dotted) d.param_dtype = plan::Dtype::bf16;
+  assume_attention(r, dotted, plan);
   d.grad_dtype = d.param_dtype.value_or(plan::Dtype::bf16);
   for (const char* const path : {"grad-accum-dtype", "ds.grad-accum-dtype"})
     if (const YamlNode* const node = find_path(r.root, path); node && node->scalar == "fp32")

@@ -7,6 +7,7 @@
 namespace rankwright::importer {
 namespace openrlhf_test {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::Eq;
 using ::testing::Field;
@@ -157,6 +158,18 @@ TEST(OpenRlhf, ValuesOfACommandUnderACondition_AreStated) {
   EXPECT_THAT(plan.findings, Not(Contains(Field(&Diagnostic::detail, HasSubstr("defaults of")))));
   const std::string other = ppo("train_ppo_ray", "--actor_num_nodes 2 --actor_num_gpus_per_node 8");
   EXPECT_FALSE(read(head + "else\n" + other + "fi\n").draft.shape.has_value());
+}
+
+// openrlhf/models/actor.py: "flash_attention_2" if --flash_attn is given and "eager" if not, up to
+// 0.8; --attn_implementation since.
+TEST(OpenRlhf, AttentionThatIsNotStated_IsAssumed) {
+  const auto note = Contains(AllOf(Field(&Diagnostic::code, "RW0615"),
+                                   Field(&Diagnostic::detail, HasSubstr("flash attention"))));
+  EXPECT_THAT(read(ppo("train_sft", "--bf16")).findings, note);
+  EXPECT_THAT(read(ppo("train_sft", "--bf16 --flash_attn")).findings, Not(note));
+  const PlanFile eager = read(ppo("train_sft", "--attn_implementation eager"));
+  EXPECT_THAT(eager.draft.attention, Optional(plan::AttentionKernel::unfused));
+  EXPECT_THAT(eager.findings, Not(note));
 }
 
 }  // namespace openrlhf_test

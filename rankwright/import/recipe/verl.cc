@@ -42,11 +42,6 @@ void read_fork_optimizer(ForeignReading& r, const YamlNode& node) {
   if (node.scalar.find("bf16") != std::string::npos) r.draft.moment_dtype = plan::Dtype::bf16;
 }
 
-/// Reads the kernel of attention, flash attention by default.
-void read_verl_attention(ForeignReading& r, const YamlNode& node) {
-  if (node.scalar == "eager") r.draft.attention = plan::AttentionKernel::unfused;
-}
-
 constexpr const char* kTransformer =
     "actor_rollout_ref.actor.megatron.override_transformer_config.";
 
@@ -115,9 +110,9 @@ constexpr ForeignKey kVerlKeys[] = {
     {"actor_rollout_ref.actor.optim.optimizer", "job.optimizer", read_optimizer_class},
     {"actor_rollout_ref.actor.optim.strategy", "job.optimizer", read_fork_optimizer},
     {"actor_rollout_ref.model.override_config.attn_implementation", "software.attention",
-     read_verl_attention},
+     read_eager_attention},
     {"actor_rollout_ref.model.override_config.model_config.attn_implementation",
-     "software.attention", read_verl_attention},
+     "software.attention", read_eager_attention},
     {"actor_rollout_ref.actor.strategy", ""},
     {"actor_rollout_ref.model.enable_gradient_checkpointing", "parallelism.recompute",
      read_full_recompute},
