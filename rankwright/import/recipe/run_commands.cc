@@ -1,6 +1,7 @@
 // Which commands of a launch script train a model, and which convert a checkpoint, evaluate, serve
 // or generate: by the program that a command runs. The flags of a command are in megatron_flags.cc.
 #include <algorithm>
+#include <span>
 
 #include "rankwright/base/format.h"
 #include "rankwright/import/framework/megatron_flags.h"
