@@ -352,13 +352,13 @@ void assume_fsdp(Draft& draft, const YamlNode& config, PlanFile& plan) {
 
 }  // namespace
 
-std::optional<Draft> read_accelerate_launch(const MegatronFlags& flags, const FileReader& files,
+std::optional<Draft> read_accelerate_launch(const ScriptFlags& flags, const FileReader& files,
                                             PlanFile& plan) {
   YamlNode root;
   root.kind = YamlNode::Kind::map;
   const YamlNode* config = flags.map.find("config_file");
   YamlNode unknown;  // the name is that of a file that only a running shell knows
-  for (const MegatronFlags::Unknown& one : flags.unknown)
+  for (const ScriptFlags::Unknown& one : flags.unknown)
     if (config == nullptr && one.flag == "config_file") {
       unknown = one.place;
       unknown.scalar = "$" + one.variable;

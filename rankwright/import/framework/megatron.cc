@@ -7,13 +7,13 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/import/framework/foreign.h"
-#include "rankwright/import/framework/megatron_flags.h"
 #include "rankwright/import/framework/megatron_forks.h"
 #include "rankwright/import/framework/megatron_model.h"
 #include "rankwright/import/framework/recipe_script.h"
 #include "rankwright/import/framework/recipes.h"
 #include "rankwright/import/framework/script_report.h"
 #include "rankwright/import/plan/plan_format.h"
+#include "rankwright/import/script/script_flags.h"
 
 namespace rankwright::importer {
 namespace {
@@ -580,7 +580,7 @@ void weaken_value_errors(Diagnostics& findings) {
 
 /// Without a stated batch, the batch is one microbatch per data rank. A batch stated by an unknown
 /// variable is left to defaults.
-void fill_batch(ForeignReading& r, const MegatronFlags& flags) {
+void fill_batch(ForeignReading& r, const ScriptFlags& flags) {
   const bool unknown = std::any_of(flags.unknown.begin(), flags.unknown.end(),
                                    [](const auto& one) { return one.flag == "global-batch-size"; });
   // Recipes state the whole batch: the key of another program beside it has no effect.
@@ -618,8 +618,8 @@ bool has_yaml_arguments(std::string_view text) {
 
 /// Keeps a flag whose value is unknown where its presence matters: a file of merges is one of
 /// GPT-2's tokenizer, wherever it is.
-void keep_presence(MegatronFlags& flags, std::string_view name) {
-  for (const MegatronFlags::Unknown& one : flags.unknown)
+void keep_presence(ScriptFlags& flags, std::string_view name) {
+  for (const ScriptFlags::Unknown& one : flags.unknown)
     if (one.flag == name && flags.map.find(name) == nullptr) {
       YamlEntry entry{one.place, one.place};
       entry.key.scalar = name;
@@ -631,7 +631,7 @@ void keep_presence(MegatronFlags& flags, std::string_view name) {
 
 /// Reports a program of Megatron-DeepSpeed that is named after preference optimization
 /// ("dpo_training.py"), which no flag states.
-void report_preference_program(ForeignReading& r, const MegatronFlags& flags) {
+void report_preference_program(ForeignReading& r, const ScriptFlags& flags) {
   constexpr std::string_view kMethod = "dpo";
   const auto is_letter = [&](std::size_t at) {
     return at < flags.program.size() && std::isalpha(static_cast<unsigned char>(flags.program[at]));
@@ -647,7 +647,7 @@ void report_preference_program(ForeignReading& r, const MegatronFlags& flags) {
 
 /// Sets the kernel of attention that Transformer Engine chooses if the script turns others off. The
 /// layers of Megatron-LM itself, and --attention-backend, do not depend on these variables.
-void disable_kernels(ForeignReading& r, const MegatronFlags& flags) {
+void disable_kernels(ForeignReading& r, const ScriptFlags& flags) {
   const YamlNode* const stated = find_path(r.root, "attention-backend");
   const YamlNode* const layers = find_path(r.root, "transformer-impl");
   if (stated != nullptr || (layers != nullptr && layers->scalar == "local")) return;
@@ -703,14 +703,14 @@ bool sources_megatron(std::string_view text, const std::string& name, const File
     return false;
   variables.file = name;
   variables.files = files;
-  return has_training_flags(read_megatron_flags(text, variables));
+  return has_training_flags(read_script_flags(text, variables));
 }
 
 void read_megatron(PlanFile& plan, const FileReader& files) {
   ShellInput input = plan.variables;
   input.file = plan.name;
   input.files = files;
-  MegatronFlags flags;
+  ScriptFlags flags;
   const bool yaml = is_yaml_name(plan.name);
   bool program = false;  // in Python
   bool bridge = false;   // overrides a recipe of Megatron-Bridge or NeMo
@@ -724,7 +724,7 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
     resolve_references(*root);
     flags = read_megatron_yaml(*root, input, is_read);
   } else if (is_bridge_program(plan.name, plan.text)) {
-    MegatronFlags read = read_bridge_program(plan.text, input, plan.findings);
+    ScriptFlags read = read_bridge_program(plan.text, input, plan.findings);
     flags = read_megatron_yaml(read.map, input, is_read);
     flags.unknown = std::move(read.unknown);
     flags.defaults = std::move(read.defaults);
@@ -735,7 +735,7 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
     flags = read_overridden_recipe(plan.text, input, is_read, plan.findings);
     bridge = !flags.recipe_name.empty();
   } else {
-    flags = read_megatron_flags(plan.text, input);
+    flags = read_script_flags(plan.text, input);
   }
   keep_presence(flags, "merge-file");
   const bool dump = has_argument_dump(plan.text);

@@ -136,14 +136,14 @@ constexpr MegatronFork kForks[] = {
      .adapts_targets = true},
 };
 
-bool has_flag(const MegatronFlags& flags, std::string_view name) {
+bool has_flag(const ScriptFlags& flags, std::string_view name) {
   return flags.map.find(name) != nullptr ||
          std::any_of(flags.unknown.begin(), flags.unknown.end(),
                      [&](const auto& one) { return one.flag == name; });
 }
 
 /// Sets a flag at the place of another one.
-void set_number(MegatronFlags& flags, const char* from, const char* flag, std::string value) {
+void set_number(ScriptFlags& flags, const char* from, const char* flag, std::string value) {
   YamlNode place = *flags.map.find(from);
   YamlEntry entry{place, std::move(place)};
   entry.key.scalar = flag;
@@ -153,7 +153,7 @@ void set_number(MegatronFlags& flags, const char* from, const char* flag, std::s
 }
 
 /// The vocabulary is that of the tokenizer and some more rows, none by default.
-void set_pai_vocabulary(MegatronFlags& flags) {
+void set_pai_vocabulary(ScriptFlags& flags) {
   constexpr std::pair<std::string_view, i64> kRows[] = {
       {"Qwen2Tokenizer", 151643},      {"Qwen3Tokenizer", 151643}, {"LLama3Tokenizer", 128000},
       {"DeepSeekV2Tokenizer", 100000}, {"LLama2Tokenizer", 32000}, {"LLamaTokenizer", 32000},
@@ -171,7 +171,7 @@ void set_pai_vocabulary(MegatronFlags& flags) {
 
 /// Megatron-DeepSpeed sends a token to one expert, has experts in every second layer, and does not
 /// split them by tensor parallelism, unless told otherwise.
-void set_expert_defaults(MegatronFlags& flags) {
+void set_expert_defaults(ScriptFlags& flags) {
   const YamlNode* experts = flags.map.find("num-experts");
   if (experts != nullptr && experts->scalar != "1" && !has_flag(flags, "moe-router-topk")) {
     YamlEntry entry{*experts, *experts};
@@ -198,7 +198,7 @@ void set_expert_defaults(MegatronFlags& flags) {
 
 /// pretrain_llama.py of a fork of Megatron-DeepSpeed builds LLaMA's layers without flags. Flags
 /// that state other ones are those of another program of this name.
-void set_llama_layers(MegatronFlags& flags) {
+void set_llama_layers(ScriptFlags& flags) {
   if (flags.program != "pretrain_llama.py") return;
   constexpr std::pair<const char*, const char*> kLayers[] = {
       {"normalization", "RMSNorm"},
@@ -214,14 +214,14 @@ void set_llama_layers(MegatronFlags& flags) {
   for (const auto& [flag, value] : kLayers) set_number(flags, "hidden-size", flag, value);
 }
 
-std::optional<i64> find_number(const MegatronFlags& flags, std::string_view name) {
+std::optional<i64> find_number(const ScriptFlags& flags, std::string_view name) {
   const YamlNode* const node = flags.map.find(name);
   const Result<i64> n = parse_count(node == nullptr ? "" : node->scalar, 1);
   return n ? std::optional(*n) : std::nullopt;
 }
 
 /// MindSpeed states the number of shared experts, and of dense layers before the others.
-void set_counted_layers(MegatronFlags& flags) {
+void set_counted_layers(ScriptFlags& flags) {
   const std::optional<i64> width = find_number(flags, "moe-ffn-hidden-size");
   const std::optional<i64> shared = find_number(flags, "n-shared-experts");
   const std::optional<i64> both = width && shared ? product({*width, *shared}) : std::nullopt;
@@ -281,7 +281,7 @@ constexpr ModelFileKey kModelFileKeys[] = {
 
 /// slime may state the steps of a rollout instead of the batch of a step. MindSpeed-RL's batch of a
 /// step counts prompts, as that of its rollout does.
-void set_rollout_batch(MegatronFlags& flags) {
+void set_rollout_batch(ScriptFlags& flags) {
   const std::optional<i64> mini = find_number(flags, "mini-batch-size");
   const std::optional<i64> step =
       product({mini.value_or(1), find_number(flags, "n-samples-per-prompt").value_or(1)});
@@ -519,7 +519,7 @@ void read_fsdp_backend(ForeignReading& r, PlanFile& plan) {
 }  // namespace
 
 const MegatronFork* find_megatron_fork(std::string_view file, std::string_view text,
-                                       const MegatronFlags& flags) {
+                                       const ScriptFlags& flags) {
   const bool deepspeed = std::any_of(std::begin(kDeepspeedNames), std::end(kDeepspeedNames),
                                      [&](const char* name) { return has_flag(flags, name); });
   for (const MegatronFork& fork : kForks) {
@@ -533,9 +533,9 @@ const MegatronFork* find_megatron_fork(std::string_view file, std::string_view t
   return nullptr;
 }
 
-void apply_fork(const MegatronFork& fork, MegatronFlags& flags) {
+void apply_fork(const MegatronFork& fork, ScriptFlags& flags) {
   for (const ForkFlag& one : fork.renamed) {
-    for (MegatronFlags::Unknown& unknown : flags.unknown)
+    for (ScriptFlags::Unknown& unknown : flags.unknown)
       if (unknown.flag == one.fork && !has_flag(flags, one.flag)) {
         unknown.stated = unknown.flag;
         unknown.flag = one.flag;
@@ -569,7 +569,7 @@ void apply_fork(const MegatronFork& fork, MegatronFlags& flags) {
   if (fork.counts_layers) set_counted_layers(flags);
 }
 
-void add_model_file(MegatronFlags& flags, const std::string& file, const FileReader& files) {
+void add_model_file(ScriptFlags& flags, const std::string& file, const FileReader& files) {
   const YamlNode* const named = flags.map.find("mm-model");
   if (named == nullptr) return;
   const YamlNode place = *named;

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "rankwright/import/framework/foreign.h"
-#include "rankwright/import/framework/megatron_flags.h"
+#include "rankwright/import/script/script_flags.h"
 
 namespace rankwright::importer {
 
@@ -43,13 +43,13 @@ struct MegatronFork {
 /// Returns the fork whose file this is; nullptr for Megatron-LM itself. `flags` are those of its
 /// command, which need not use all that the text has.
 const MegatronFork* find_megatron_fork(std::string_view file, std::string_view text,
-                                       const MegatronFlags& flags);
+                                       const ScriptFlags& flags);
 
 /// Renames the fork's flags and sets its defaults.
-void apply_fork(const MegatronFork& fork, MegatronFlags& flags);
+void apply_fork(const MegatronFork& fork, ScriptFlags& flags);
 
 /// Adds the shapes that MindSpeed-MM's file of a model (--mm-model) states for the language model.
-void add_model_file(MegatronFlags& flags, const std::string& file, const FileReader& files);
+void add_model_file(ScriptFlags& flags, const std::string& file, const FileReader& files);
 
 /// Reads what only this fork has: the model that a flag names, adapters, packed batches, and the
 /// DeepSpeed config beside a script. Called after the flags are read.

@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
-#include "rankwright/import/framework/megatron_flags.h"
 #include "rankwright/import/framework/megatron_model.h"
 #include "rankwright/import/plan/plan_format.h"
+#include "rankwright/import/script/script_flags.h"
 #include "rankwright/model/parameters.h"
 #include "rankwright/rules/rule.h"
 #include "tests/support/finding_lines.h"

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "rankwright/import/framework/foreign.h"
-#include "rankwright/import/framework/megatron_flags.h"
+#include "rankwright/import/script/script_flags.h"
 
 namespace rankwright::importer {
 namespace {
@@ -100,7 +100,7 @@ constexpr std::string_view kOtherMaps[] = {
 
 class YamlFlagCollector {
  public:
-  YamlFlagCollector(const ShellInput& input, bool (*is_read)(std::string_view), MegatronFlags& out)
+  YamlFlagCollector(const ShellInput& input, bool (*is_read)(std::string_view), ScriptFlags& out)
       : input_(input), is_read_(is_read), out_(out) {}
 
   void visit(const YamlNode& node, int depth) {
@@ -302,7 +302,7 @@ class YamlFlagCollector {
 
   const ShellInput& input_;
   bool (*is_read_)(std::string_view);
-  MegatronFlags& out_;
+  ScriptFlags& out_;
 };
 
 }  // namespace
@@ -314,9 +314,9 @@ std::string name_flag(std::string_view key) {
   return text;
 }
 
-MegatronFlags read_megatron_yaml(const YamlNode& root, const ShellInput& input,
-                                 bool (*is_read)(std::string_view)) {
-  MegatronFlags flags;
+ScriptFlags read_megatron_yaml(const YamlNode& root, const ShellInput& input,
+                               bool (*is_read)(std::string_view)) {
+  ScriptFlags flags;
   flags.map.kind = YamlNode::Kind::map;
   flags.map.line = root.line;
   flags.map.column = root.column;

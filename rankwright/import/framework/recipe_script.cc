@@ -47,7 +47,7 @@ void set_at(YamlNode& root, std::string_view path, const YamlNode* value) {
 
 /// Returns the config that a script names with Hydra's options, under the script's overrides. One
 /// that cannot be read is reported, and stays in `script`.
-YamlNode merge_hydra_config(MegatronFlags& script, const ShellInput& input, Diagnostics& findings) {
+YamlNode merge_hydra_config(ScriptFlags& script, const ShellInput& input, Diagnostics& findings) {
   if (script.hydra_config.scalar.empty()) return script.map;
   const YamlNode named = script.hydra_config;
   YamlNode tree = script.map;
@@ -63,14 +63,14 @@ YamlNode merge_hydra_config(MegatronFlags& script, const ShellInput& input, Diag
   }
   script.hydra_config.scalar.clear();
   for (const std::string& key : script.removed) set_at(tree, key, nullptr);
-  for (const MegatronFlags::Unknown& one : script.unknown) set_at(tree, one.flag, nullptr);
+  for (const ScriptFlags::Unknown& one : script.unknown) set_at(tree, one.flag, nullptr);
   for (const YamlEntry& entry : script.map.entries) set_at(tree, entry.key.scalar, &entry.value);
   resolve_references(tree);
   return tree;
 }
 
 /// Reads "llama3_8b(name='a',num_nodes=2)": the recipe of NeMo that a script names, and its ranks.
-void read_factory(MegatronFlags& script, MegatronFlags& flags) {
+void read_factory(ScriptFlags& script, ScriptFlags& flags) {
   const YamlNode* const factory = script.map.find("factory");
   if (factory == nullptr) return;
   constexpr std::pair<std::string_view, std::string_view> kArguments[] = {
@@ -98,7 +98,7 @@ void read_factory(MegatronFlags& script, MegatronFlags& flags) {
 
 /// Returns whether the overrides are those of a config of Megatron-Bridge, which alone has a
 /// section `train`: its examples have a program per recipe ("pretrain_llama3_8b.py").
-bool overrides_bridge_program(const MegatronFlags& script) {
+bool overrides_bridge_program(const ScriptFlags& script) {
   const std::vector<YamlEntry>& entries = script.map.entries;
   return script.hydra_config.scalar.empty() && script.program.ends_with(".py") &&
          std::any_of(entries.begin(), entries.end(),
@@ -107,7 +107,7 @@ bool overrides_bridge_program(const MegatronFlags& script) {
 
 /// Takes the recipe that a program of Megatron-Bridge runs from the name of the program, and the
 /// model from the same name.
-void read_bridge_example(MegatronFlags& script, MegatronFlags& flags) {
+void read_bridge_example(ScriptFlags& script, ScriptFlags& flags) {
   constexpr std::string_view kPrefixes[] = {"pretrain_", "finetune_", "sft_", "peft_"};
   script.recipe_name = script.program;
   std::string_view name = script.program;
@@ -144,14 +144,14 @@ constexpr RecipeSetting kRecipeSettings[] = {
 
 /// Marks the settings that nothing states as open, as their values are those of `source`, which is
 /// not read. Returns their names.
-std::vector<std::string_view> open_settings(const MegatronFlags& flags, std::string_view source,
+std::vector<std::string_view> open_settings(const ScriptFlags& flags, std::string_view source,
                                             PlanFile& plan) {
   const bool dense = plan.draft.model && !plan.draft.model->sparse();
   std::vector<std::string_view> shown;
   for (const RecipeSetting& row : kRecipeSettings) {
     const bool unknown =
         std::any_of(flags.unknown.begin(), flags.unknown.end(),
-                    [&](const MegatronFlags::Unknown& one) { return one.flag == row.flag; });
+                    [&](const ScriptFlags::Unknown& one) { return one.flag == row.flag; });
     const bool of_experts = std::string_view(row.flag) == "expert-model-parallel-size";
     if (unknown || !is_open(flags, row.flag) || (of_experts && dense)) continue;
     plan.open.push_back({row.plan_key, fmt::format("{} of {}", row.shown, source), row.hint});
@@ -186,11 +186,10 @@ bool has_overrides(std::string_view text) {
   });
 }
 
-MegatronFlags read_overridden_recipe(std::string_view text, const ShellInput& input,
-                                     bool (*is_read)(std::string_view flag),
-                                     Diagnostics& findings) {
-  MegatronFlags script = read_overrides(text, input);
-  MegatronFlags flags =
+ScriptFlags read_overridden_recipe(std::string_view text, const ShellInput& input,
+                                   bool (*is_read)(std::string_view flag), Diagnostics& findings) {
+  ScriptFlags script = read_overrides(text, input);
+  ScriptFlags flags =
       read_megatron_yaml(merge_hydra_config(script, input, findings), input, is_read);
   if (const YamlNode* const recipe = script.map.find("recipe")) {
     script.recipe_name = recipe->scalar;
@@ -214,8 +213,8 @@ MegatronFlags read_overridden_recipe(std::string_view text, const ShellInput& in
   script.map = std::move(flags.map);
   script.off.insert(script.off.end(), flags.off.begin(), flags.off.end());
   script.recipe = true;
-  for (MegatronFlags::Unknown& one : script.unknown) one.flag = name_flag(one.flag);
-  for (MegatronFlags::Default& one : script.defaults) one.flag = name_flag(one.flag);
+  for (ScriptFlags::Unknown& one : script.unknown) one.flag = name_flag(one.flag);
+  for (ScriptFlags::Default& one : script.defaults) one.flag = name_flag(one.flag);
   return script;
 }
 
@@ -237,7 +236,7 @@ void read_recipe_model(ForeignReading& r, std::vector<std::string>& ignored) {
       r.fields.under("model", *node, [&] { read_named_model(r, *node); });
 }
 
-void assume_recipe(ForeignReading& r, const MegatronFlags& flags, PlanFile& plan) {
+void assume_recipe(ForeignReading& r, const ScriptFlags& flags, PlanFile& plan) {
   if (flags.recipe_name.empty() && flags.hydra_config.scalar.empty()) return;
   if (flags.recipe_name.empty()) {
     open_settings(flags, "the config", plan);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "rankwright/import/framework/foreign.h"
-#include "rankwright/import/framework/megatron_flags.h"
+#include "rankwright/import/script/script_flags.h"
 
 namespace rankwright::importer {
 
@@ -21,8 +21,8 @@ bool has_overrides(std::string_view text);
 
 /// Reads the overrides of a script as the keys of a recipe, which may be named too. `is_read`
 /// selects the flags that matter.
-MegatronFlags read_overridden_recipe(std::string_view text, const ShellInput& input,
-                                     bool (*is_read)(std::string_view flag), Diagnostics& findings);
+ScriptFlags read_overridden_recipe(std::string_view text, const ShellInput& input,
+                                   bool (*is_read)(std::string_view flag), Diagnostics& findings);
 
 /// A run that states only its nodes, at `path`, is assumed to have 8 GPUs in each.
 void fill_usual_ranks(ForeignReading& r, PlanFile& plan, std::string_view path = "nodes");
@@ -32,6 +32,6 @@ void fill_usual_ranks(ForeignReading& r, PlanFile& plan, std::string_view path =
 void read_recipe_model(ForeignReading& r, std::vector<std::string>& ignored);
 
 /// Marks what a recipe or a config sets that is not read as open; a recipe is reported, too.
-void assume_recipe(ForeignReading& r, const MegatronFlags& flags, PlanFile& plan);
+void assume_recipe(ForeignReading& r, const ScriptFlags& flags, PlanFile& plan);
 
 }  // namespace rankwright::importer

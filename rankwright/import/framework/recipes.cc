@@ -312,7 +312,7 @@ void keep_node_gpus(std::optional<i64> gpus, Draft& draft) {
 
 void read_node_shape(ForeignReading& r, std::string_view nodes, std::string_view gpus,
                      std::optional<i64> usual_nodes, std::optional<i64> usual_gpus,
-                     const MegatronFlags* flags, PlanFile* plan) {
+                     const ScriptFlags* flags, PlanFile* plan) {
   constexpr i64 kMaxGpus = 4096;  // per node
   // Names of the launcher; dashes may have been replaced.
   constexpr std::string_view kLauncher[] = {"nnodes", "ntasks", "nproc-per-node", "nproc_per_node"};
@@ -461,9 +461,9 @@ ShellInput with_usual_folders(ShellInput input) {
   return input;
 }
 
-void forget_usual_folders(MegatronFlags& flags) {
+void forget_usual_folders(ScriptFlags& flags) {
   // A model in a folder that only the running script knows has a name all the same.
-  std::erase_if(flags.unknown, [&](const MegatronFlags::Unknown& one) {
+  std::erase_if(flags.unknown, [&](const ScriptFlags::Unknown& one) {
     const bool begins = !one.tail.empty() && std::isalnum(static_cast<unsigned char>(one.tail[0]));
     const bool name = begins || one.tail.find('/') != std::string::npos;
     if (!name || (!find_hub_model(one.tail) && find_model_of_size(one.tail).empty())) return false;
@@ -476,19 +476,10 @@ void forget_usual_folders(MegatronFlags& flags) {
   });
   for (const std::string_view folder : kFolders) flags.used.erase(std::string(folder));
   // A default that is a folder of the user does not decide which model it contains.
-  std::erase_if(flags.defaults, [&](const MegatronFlags::Default& one) {
+  std::erase_if(flags.defaults, [&](const ScriptFlags::Default& one) {
     const auto value = flags.default_values.find(one.variable);
     return value != flags.default_values.end() && value->second.starts_with(kSomeFolder);
   });
-}
-
-bool is_yaml_file(std::string_view file) {
-  return file.ends_with(".yaml") || file.ends_with(".yml");
-}
-
-bool is_script_file(std::string_view file) {
-  return file.ends_with(".sh") || file.ends_with(".sbatch") || file.ends_with(".slurm") ||
-         file.ends_with(".bash");
 }
 
 }  // namespace rankwright::importer

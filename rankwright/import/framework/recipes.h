@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "rankwright/import/framework/foreign.h"
-#include "rankwright/import/framework/megatron_flags.h"
 #include "rankwright/import/plan/hub_model.h"
+#include "rankwright/import/script/script_flags.h"
 
 namespace rankwright::importer {
 
@@ -73,7 +73,7 @@ void read_trainer_script(PlanFile& plan, const FileReader& files);
 /// name, and of the options themselves, which override it. Nothing if there is neither. A config
 /// that cannot be read is reported, unless its name states how states are sharded. Defined with the
 /// reader of accelerate's config.
-std::optional<Draft> read_accelerate_launch(const MegatronFlags& flags, const FileReader& files,
+std::optional<Draft> read_accelerate_launch(const ScriptFlags& flags, const FileReader& files,
                                             PlanFile& plan);
 
 /// Doubles the batches of a file that counts pairs of preference optimization: a pair is two
@@ -108,7 +108,7 @@ void keep_node_gpus(std::optional<i64> gpus, Draft& draft);
 /// the number of ranks open.
 void read_node_shape(ForeignReading& r, std::string_view nodes, std::string_view gpus,
                      std::optional<i64> usual_nodes, std::optional<i64> usual_gpus,
-                     const MegatronFlags* flags = nullptr, PlanFile* plan = nullptr);
+                     const ScriptFlags* flags = nullptr, PlanFile* plan = nullptr);
 
 /// Sets the microbatch of a trainer that packs up to `tokens` tokens into one: as many sequences as
 /// fit and divide the batch of a data rank, at least 1. Leaves it open, and reports it at `node`.
@@ -149,11 +149,25 @@ void inherit_primus_model(YamlNode& root, const std::string& file, const FileRea
 /// part of a model's path matters.
 ShellInput with_usual_folders(ShellInput input);
 /// Removes these folders from the variables that are reported.
-void forget_usual_folders(MegatronFlags& flags);
+void forget_usual_folders(ScriptFlags& flags);
 
-/// Returns whether the name is that of a YAML file.
-bool is_yaml_file(std::string_view file);
-/// Returns whether the name is that of a shell script.
-bool is_script_file(std::string_view file);
+/// Reads the arguments that a YAML file has, in any of its maps: under the names of the flags
+/// ("--num-layers: 32"), of Megatron-LM's variables ("num_layers: 32"), or of NeMo's and
+/// Megatron-Bridge's recipes. `is_read` selects the flags that matter.
+ScriptFlags read_megatron_yaml(const YamlNode& root, const ShellInput& input,
+                               bool (*is_read)(std::string_view flag));
+
+/// Returns whether a file is a Python program that assigns the settings of Megatron-Bridge, or of a
+/// recipe of NeMo 2.0.
+bool is_bridge_program(std::string_view file, std::string_view text);
+/// Reads these settings, with their paths ("train.global_batch_size") as keys of the map. Values
+/// that only the running program knows are unknown; parameters and options have their defaults, or
+/// the values of `input`. Defined with the readers of recipes.
+ScriptFlags read_bridge_program(std::string_view text, const ShellInput& input,
+                                Diagnostics& findings);
+
+/// Returns the flag of a key: "num-layers" for "--num-layers", "num_layers" and
+/// "model.config.num_layers".
+std::string name_flag(std::string_view key);
 
 }  // namespace rankwright::importer

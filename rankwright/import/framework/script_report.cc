@@ -32,8 +32,8 @@ std::string list_lines(const std::vector<YamlNode>& places) {
 }
 
 /// Records the flags whose values are defaults of unset variables as open, and reports them once.
-void report_defaults(ForeignReading& r, const MegatronFlags& flags,
-                     std::span<const ForeignKey> rows, PlanFile& plan) {
+void report_defaults(ForeignReading& r, const ScriptFlags& flags, std::span<const ForeignKey> rows,
+                     PlanFile& plan) {
   std::vector<std::string> shown;
   const YamlNode* first = nullptr;
   const auto add = [&](std::string_view key, const std::string& variable,
@@ -54,7 +54,7 @@ void report_defaults(ForeignReading& r, const MegatronFlags& flags,
     plan.open.push_back({std::string(key), text, fmt::format("--set {}=VALUE", variable)});
     if (std::find(shown.begin(), shown.end(), text) == shown.end()) shown.push_back(text);
   };
-  for (const MegatronFlags::Default& one : flags.defaults) {
+  for (const ScriptFlags::Default& one : flags.defaults) {
     for (const ForeignKey& row : rows)
       if (row.path == one.flag && !row.plan_key.empty()) {
         if (first == nullptr) first = &one.place;
@@ -78,9 +78,9 @@ void report_defaults(ForeignReading& r, const MegatronFlags& flags,
 }
 
 /// Records the number of ranks that the defaults of variables give.
-void read_open_ranks(const MegatronFlags& flags, PlanFile& plan) {
+void read_open_ranks(const ScriptFlags& flags, PlanFile& plan) {
   if (!flags.open_ranks || plan.usual_world) return;  // the program's own numbers come first
-  const MegatronFlags::OpenRanks& open = *flags.open_ranks;
+  const ScriptFlags::OpenRanks& open = *flags.open_ranks;
   std::optional<i64> world = open.world;
   if (open.gpus && !world) world = product({open.nodes.value_or(1), *open.gpus});
   keep_node_gpus(open.gpus, plan.draft);
@@ -90,7 +90,7 @@ void read_open_ranks(const MegatronFlags& flags, PlanFile& plan) {
 }
 
 /// Reports what the reading of the script left out or took from outside.
-void report_script(ForeignReading& r, const MegatronFlags& flags, const PlanFile& plan) {
+void report_script(ForeignReading& r, const ScriptFlags& flags, const PlanFile& plan) {
   const auto note = [&](std::string detail, std::string hint) {
     r.fields.report(flags.map, make_assumption(std::move(detail), std::move(hint)));
   };
@@ -136,14 +136,14 @@ void report_script(ForeignReading& r, const MegatronFlags& flags, const PlanFile
                                              make_excerpt(name))});
 }
 
-void report_unknown(ForeignReading& r, const MegatronFlags& flags, std::span<const ForeignKey> rows,
+void report_unknown(ForeignReading& r, const ScriptFlags& flags, std::span<const ForeignKey> rows,
                     PlanFile& plan) {
   const auto is_read = [&](std::string_view flag) {
     return std::find(r.model_keys.begin(), r.model_keys.end(), flag) != r.model_keys.end() ||
            std::any_of(rows.begin(), rows.end(),
                        [&](const ForeignKey& row) { return row.path == flag; });
   };
-  for (const MegatronFlags::Unknown& one : flags.unknown) {
+  for (const ScriptFlags::Unknown& one : flags.unknown) {
     if (!is_read(one.flag)) continue;
     std::string_view key = "model";
     for (const ForeignKey& row : rows)
@@ -183,7 +183,7 @@ std::string describe_default(const std::string& variable) {
   return fmt::format(", by the default of {}", show_variable(variable));
 }
 
-void report_script_values(ForeignReading& reading, const MegatronFlags& flags,
+void report_script_values(ForeignReading& reading, const ScriptFlags& flags,
                           std::span<const ForeignKey> rows, PlanFile& plan) {
   report_unknown(reading, flags, rows, plan);
   report_defaults(reading, flags, rows, plan);

@@ -5,13 +5,13 @@
 #include <span>
 
 #include "rankwright/import/framework/foreign.h"
-#include "rankwright/import/framework/megatron_flags.h"
+#include "rankwright/import/script/script_flags.h"
 
 namespace rankwright::importer {
 
 /// Adds these findings to `plan`, and the values that a script leaves open. `rows` are the keys
 /// that matter, besides the reading's model keys.
-void report_script_values(ForeignReading& reading, const MegatronFlags& flags,
+void report_script_values(ForeignReading& reading, const ScriptFlags& flags,
                           std::span<const ForeignKey> rows, PlanFile& plan);
 
 /// Returns ", by the default of $N": where a value comes from.

@@ -11,9 +11,9 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/base/trim.h"
-#include "rankwright/import/framework/megatron_flags.h"
 #include "rankwright/import/framework/recipes.h"
 #include "rankwright/import/recipe/python_text.h"
+#include "rankwright/import/script/script_flags.h"
 #include "rankwright/import/syntax/lines.h"
 
 namespace rankwright::importer {
@@ -98,7 +98,7 @@ using CallSettings = std::vector<std::pair<std::string_view, std::optional<Pytho
 /// Reads the statements of a program.
 class ProgramReader {
  public:
-  ProgramReader(MegatronFlags& flags, std::string_view text, const ShellInput& input)
+  ProgramReader(ScriptFlags& flags, std::string_view text, const ShellInput& input)
       : flags_(flags), text_(text), input_(input) {
     flags.map.kind = YamlNode::Kind::map;
     scope_.set("__name__", PythonValue{"__main__", {}}, true);
@@ -408,7 +408,7 @@ class ProgramReader {
 
   using Calls = std::map<std::string, CallSettings, std::less<>>;
 
-  MegatronFlags& flags_;
+  ScriptFlags& flags_;
   std::string_view text_;  // of the whole program, without comments
   const ShellInput& input_;
   PythonScope scope_{};
@@ -429,9 +429,9 @@ bool is_bridge_program(std::string_view file, std::string_view text) {
   return has("nemo.collections") && (has(kPretrain) || has(kFinetune));
 }
 
-MegatronFlags read_bridge_program(std::string_view text, const ShellInput& input,
-                                  Diagnostics& findings) {
-  MegatronFlags flags;
+ScriptFlags read_bridge_program(std::string_view text, const ShellInput& input,
+                                Diagnostics& findings) {
+  ScriptFlags flags;
   const std::string plain = blank_python_comments(std::string(text));
   ProgramReader reader(flags, plain, input);
   bool complete = false;

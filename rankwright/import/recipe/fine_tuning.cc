@@ -636,7 +636,7 @@ void read_fine_tuning(PlanFile& plan, const FileReader& files) {
   if (!root) return plan.findings.push_back(root.error());
   lift_sections(*root);
   if (find_path(*root, "model_name_or_path") != nullptr && !root->find("finetuning_type")) {
-    MegatronFlags flags;
+    ScriptFlags flags;
     flags.map = std::move(*root);
     add_named_settings(flags, list_name_parts(plan.name), plan);
     *root = std::move(flags.map);

@@ -453,7 +453,7 @@ BaseConfig inherit_all(YamlNode& overrides, const YamlNode& config, const std::s
 
 /// Returns a reader of files that also has those that a script writes, which it may copy elsewhere:
 /// they are found by their names without folders.
-FileReader with_copied_files(const FileReader& files, const MegatronFlags& flags) {
+FileReader with_copied_files(const FileReader& files, const ScriptFlags& flags) {
   const auto label = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
   return [&files, label, written = flags.written](const std::string& path) -> Result<std::string> {
     Result<std::string> text = files(path);
@@ -469,12 +469,12 @@ void read_maxtext_script(PlanFile& plan, const FileReader& files) {
   ShellInput input = with_usual_folders(plan.variables);
   input.file = plan.name;
   input.files = files;
-  MegatronFlags flags = read_overrides(plan.text, input);
+  ScriptFlags flags = read_overrides(plan.text, input);
   forget_usual_folders(flags);
   const BaseConfig base =
       inherit_all(flags.map, flags.config, plan.name, with_copied_files(files, flags));
   // Values that only the running script knows are not those of the config below.
-  for (const MegatronFlags::Unknown& one : flags.unknown) {
+  for (const ScriptFlags::Unknown& one : flags.unknown) {
     const auto named = [&](const YamlEntry& entry) { return entry.key.scalar == one.flag; };
     std::erase_if(flags.map.entries, named);
     if (one.flag != "model_name") continue;

@@ -56,7 +56,7 @@ std::vector<YamlNode> find_configs(const PlanFile& plan, const ShellCommand& com
 }
 
 /// Adds the ranks that a launcher states, under names with underscores as those of the configs.
-void add_launch(YamlNode& tree, const MegatronFlags& flags) {
+void add_launch(YamlNode& tree, const ScriptFlags& flags) {
   constexpr std::pair<std::string_view, std::string_view> kNames[] = {
       {"nodes", "nodes"}, {"gpus-per-node", "gpus_per_node"}};
   for (const auto& [flag, key] : kNames)
@@ -102,7 +102,7 @@ void read_neox_script(PlanFile& plan, const FileReader& files) {
                                                       "the file cannot be read",
                                                       make_excerpt(config.scalar, kLongestLabel)),
                                           "put the file beside the script"));
-  MegatronFlags flags = read_overrides(plan.text, input);
+  ScriptFlags flags = read_overrides(plan.text, input);
   forget_usual_folders(flags);
   add_launch(tree, flags);
   ForeignReading reading{fields, plan.draft, tree, files};

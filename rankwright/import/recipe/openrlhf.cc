@@ -149,7 +149,7 @@ bool shares_reference(const ForeignReading& r, bool ray) {
 
 /// Reports the models beside the actor that the estimate does not count, by their roles. A critic
 /// is trained unless the advantages are estimated in another way.
-void report_other_models(ForeignReading& r, const MegatronFlags& flags) {
+void report_other_models(ForeignReading& r, const ScriptFlags& flags) {
   constexpr const char* kPlaces[] = {"critic-pretrain", "critic-num-gpus-per-node",
                                      "critic-num-nodes", "reward-pretrain", "pretrain"};
   const bool other = std::any_of(std::begin(kEstimators), std::end(kEstimators), [&](auto* path) {
@@ -161,7 +161,7 @@ void report_other_models(ForeignReading& r, const MegatronFlags& flags) {
   if (r.draft.ref_model != true && !has_no_penalty(r)) roles.emplace_back("the reference model");
   const auto is_open = [&](std::string_view path) {
     return std::any_of(flags.unknown.begin(), flags.unknown.end(),
-                       [&](const MegatronFlags::Unknown& one) { return one.flag == path; });
+                       [&](const ScriptFlags::Unknown& one) { return one.flag == path; });
   };
   if (std::any_of(std::begin(kRewards), std::end(kRewards),
                   [&](const char* path) { return is_on_at(r.root, path) || is_open(path); }))
@@ -203,7 +203,7 @@ void read_reward_model(ForeignReading& r) {
 
 /// Reads the method of the program that `text` names. A device's batch of train_dpo counts pairs;
 /// that of train_ppo counts responses.
-void read_openrlhf_method(ForeignReading& r, std::string_view text, const MegatronFlags& flags) {
+void read_openrlhf_method(ForeignReading& r, std::string_view text, const ScriptFlags& flags) {
   Draft& d = r.draft;
   if (text.find("train_ppo") != std::string_view::npos) {
     d.method = plan::Method::grpo;
@@ -250,7 +250,7 @@ void drop_launcher_keys(const ForeignReading& r, PlanFile& plan) {
   });
 }
 
-void fill_openrlhf(ForeignReading& r, const MegatronFlags& flags, PlanFile& plan) {
+void fill_openrlhf(ForeignReading& r, const ScriptFlags& flags, PlanFile& plan) {
   Draft& d = r.draft;
   const bool named = flags.module.find("train_") != std::string::npos;
   read_openrlhf_method(r, named ? flags.module : plan.text, flags);
@@ -298,7 +298,7 @@ void read_openrlhf(PlanFile& plan, const FileReader& files) {
   ShellInput input = with_usual_folders(plan.variables);
   input.file = plan.name;
   input.files = files;
-  MegatronFlags flags = read_megatron_flags(open_documents(plan.text), input);
+  ScriptFlags flags = read_script_flags(open_documents(plan.text), input);
   forget_usual_folders(flags);
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, flags.map, files};

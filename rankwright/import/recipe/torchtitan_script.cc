@@ -65,7 +65,7 @@ void leave_open(PlanFile& plan, ForeignReading& r, const YamlNode& tree, const Y
 }
 
 /// Reads the ranks that the launcher starts, or those of torchtitan's own script (`NGPU`).
-void read_ranks(ForeignReading& r, const MegatronFlags& flags, const ShellScript& script,
+void read_ranks(ForeignReading& r, const ScriptFlags& flags, const ShellScript& script,
                 PlanFile& plan) {
   read_node_shape(r, "nodes", "gpus-per-node", 1, std::nullopt, &flags, &plan);
   const auto gpus = script.variables.find("NGPU");
@@ -90,11 +90,11 @@ void read_torchtitan_script(PlanFile& plan, const FileReader& files) {
   ShellInput input = with_usual_folders(plan.variables);
   input.file = plan.name;
   input.files = files;
-  MegatronFlags flags = read_megatron_flags(plan.text, input);
+  ScriptFlags flags = read_script_flags(plan.text, input);
   forget_usual_folders(flags);
   const ShellScript script = read_shell(plan.text, input);
-  for (MegatronFlags::Unknown& one : flags.unknown) use_config_names(one.flag);
-  for (MegatronFlags::Default& one : flags.defaults) use_config_names(one.flag);
+  for (ScriptFlags::Unknown& one : flags.unknown) use_config_names(one.flag);
+  for (ScriptFlags::Default& one : flags.defaults) use_config_names(one.flag);
   const YamlNode overrides = take_overrides(flags.map);
   const YamlNode config = find_config(overrides, script);
   const Result<std::string> text = read_named_file(files, plan.name, config.scalar);

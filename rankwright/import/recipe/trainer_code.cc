@@ -121,7 +121,7 @@ bool names_second_model(std::string_view key) {
 
 }  // namespace
 
-void add_code_settings(MegatronFlags& flags, const FileReader& files, PlanFile& plan) {
+void add_code_settings(ScriptFlags& flags, const FileReader& files, PlanFile& plan) {
   constexpr std::size_t kLongest = 1 << 20;
   constexpr std::string_view kConfig = "LoraConfig";
   const bool decided =

@@ -96,13 +96,13 @@ constexpr ProgramName kProgramNames[] = {
 
 }  // namespace
 
-bool has_key(const MegatronFlags& flags, std::string_view key) {
+bool has_key(const ScriptFlags& flags, std::string_view key) {
   return flags.map.find(key) != nullptr ||
          std::any_of(flags.unknown.begin(), flags.unknown.end(),
                      [&](const auto& one) { return one.flag == key; });
 }
 
-void add_key(MegatronFlags& flags, std::string_view key, std::string_view value) {
+void add_key(ScriptFlags& flags, std::string_view key, std::string_view value) {
   YamlNode node;
   node.kind = YamlNode::Kind::scalar;
   YamlEntry entry{node, node};
@@ -111,7 +111,7 @@ void add_key(MegatronFlags& flags, std::string_view key, std::string_view value)
   flags.map.entries.push_back(std::move(entry));
 }
 
-void add_tool_defaults(MegatronFlags& flags, std::string_view command) {
+void add_tool_defaults(ScriptFlags& flags, std::string_view command) {
   const auto tool = std::find_if(std::begin(kTools), std::end(kTools), [&](const TrainerTool& one) {
     return command.find(one.command) != std::string_view::npos;
   });
@@ -153,8 +153,7 @@ std::vector<std::string> list_name_parts(const std::string& path) {
   return names;
 }
 
-void add_named_settings(MegatronFlags& flags, const std::vector<std::string>& names,
-                        PlanFile& plan) {
+void add_named_settings(ScriptFlags& flags, const std::vector<std::string>& names, PlanFile& plan) {
   const auto has_any = [&](std::span<const std::string_view> keys) {
     return std::any_of(keys.begin(), keys.end(),
                        [&](std::string_view key) { return has_key(flags, key); });

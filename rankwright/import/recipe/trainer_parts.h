@@ -59,21 +59,20 @@ void finish_method(ForeignReading& r, PlanFile& plan);
 void lift_sections(YamlNode& root);
 
 /// Returns whether a script states a flag, with a value or without a known one.
-bool has_key(const MegatronFlags& flags, std::string_view key);
-void add_key(MegatronFlags& flags, std::string_view key, std::string_view value);
+bool has_key(const ScriptFlags& flags, std::string_view key);
+void add_key(ScriptFlags& flags, std::string_view key, std::string_view value);
 
 /// Returns the name of a config, and that of its folder if the name states no method:
 /// "dpo/config_full.yaml".
 std::vector<std::string> list_name_parts(const std::string& path);
 /// Adds the method and the adapters that the first of `names` with such a word states, and reports
 /// each as assumed: "train_dpo.py", "trl dpo", "dpo/full.yaml".
-void add_named_settings(MegatronFlags& flags, const std::vector<std::string>& names,
-                        PlanFile& plan);
+void add_named_settings(ScriptFlags& flags, const std::vector<std::string>& names, PlanFile& plan);
 /// Adds the defaults of the tool that `command` runs.
-void add_tool_defaults(MegatronFlags& flags, std::string_view command);
+void add_tool_defaults(ScriptFlags& flags, std::string_view command);
 /// Adds the adapters that the training program has in its code, if no flag of the script decides
 /// about them, and reports them as assumed.
-void add_code_settings(MegatronFlags& flags, const FileReader& files, PlanFile& plan);
+void add_code_settings(ScriptFlags& flags, const FileReader& files, PlanFile& plan);
 
 /// Names the settings that no tool has and that are not data (RW0618), those that speak of memory
 /// or of time first, and further models (RW0601).

@@ -50,7 +50,7 @@ bool runs_launcher(std::string_view command) {
 /// Fills the ranks of a command that states none: a launcher starts one per GPU that
 /// CUDA_VISIBLE_DEVICES lists, and ms-swift one. A plain program may use several GPUs in ways of
 /// its own: their number is assumed.
-void fill_visible_ranks(const MegatronFlags& flags, std::string_view command, PlanFile& plan) {
+void fill_visible_ranks(const ScriptFlags& flags, std::string_view command, PlanFile& plan) {
   Draft& draft = plan.draft;
   const i64 gpus = flags.visible_gpus ? flags.visible_gpus->count : 1;
   const bool launched = runs_launcher(command);
@@ -64,7 +64,7 @@ void fill_visible_ranks(const MegatronFlags& flags, std::string_view command, Pl
 }
 
 /// Reports one process that has several GPUs: it keeps some of the layers on each.
-void report_spread_layers(ForeignReading& r, const MegatronFlags& flags) {
+void report_spread_layers(ForeignReading& r, const ScriptFlags& flags) {
   const i64 gpus = flags.visible_gpus ? flags.visible_gpus->count : 1;
   if (gpus == 1 || !r.draft.shape || r.draft.shape->gpus != 1) return;
   report_left_out(r, r.root,
@@ -76,7 +76,7 @@ void report_spread_layers(ForeignReading& r, const MegatronFlags& flags) {
 
 /// ms-swift accumulates until a step has 16 sequences, unless told otherwise
 /// (swift/trainers/arguments.py); those of GRPO are completions, and not accumulated.
-void fill_swift_accumulation(ForeignReading& r, const MegatronFlags& flags) {
+void fill_swift_accumulation(ForeignReading& r, const ScriptFlags& flags) {
   constexpr i64 kBatch = 16;
   Draft& d = r.draft;
   if (!is_swift(r) || has_key(flags, "gradient_accumulation_steps")) return;
@@ -87,14 +87,14 @@ void fill_swift_accumulation(ForeignReading& r, const MegatronFlags& flags) {
 
 /// Adds the settings of a command that names a YAML file and overrides it, as LLaMA-Factory's
 /// parser does: `train.py run.yaml per_device_train_batch_size=4`.
-void add_overrides(MegatronFlags& flags, std::string_view text, const ShellInput& input) {
+void add_overrides(ScriptFlags& flags, std::string_view text, const ShellInput& input) {
   constexpr const char* kBatch = "per_device_train_batch_size";
   if (has_key(flags, kBatch) || has_key(flags, "config")) return;
-  MegatronFlags overrides = read_overrides(text, input);
+  ScriptFlags overrides = read_overrides(text, input);
   if (!has_key(overrides, kBatch) || overrides.config.scalar.empty()) return;
   for (YamlEntry& entry : overrides.map.entries)
     if (!has_key(flags, entry.key.scalar)) flags.map.entries.push_back(std::move(entry));
-  for (MegatronFlags::Unknown& one : overrides.unknown)
+  for (ScriptFlags::Unknown& one : overrides.unknown)
     if (!has_key(flags, one.flag)) flags.unknown.push_back(std::move(one));
   YamlEntry config{overrides.config, overrides.config};
   config.key.scalar = "config";
@@ -103,7 +103,7 @@ void add_overrides(MegatronFlags& flags, std::string_view text, const ShellInput
 
 /// Merges the settings of the YAML file that `--config` names, as TRL's parser does, under those of
 /// the script. Returns false if there is one that cannot be read.
-bool inherit_config(MegatronFlags& flags, const std::string& file, const FileReader& files) {
+bool inherit_config(ScriptFlags& flags, const std::string& file, const FileReader& files) {
   const YamlNode* const named = flags.map.find("config");
   if (named == nullptr || !is_yaml_file(named->scalar)) return true;
   const Result<std::string> text = read_named_config(files, file, named->scalar);
@@ -128,7 +128,7 @@ bool inherit_config(MegatronFlags& flags, const std::string& file, const FileRea
 
 /// Reports that the file with the settings cannot be read. Without it, a script that states no
 /// model has nothing to estimate.
-bool report_unread_config(const MegatronFlags& flags, PlanFile& plan) {
+bool report_unread_config(const ScriptFlags& flags, PlanFile& plan) {
   const bool model =
       std::any_of(flags.map.entries.begin(), flags.map.entries.end(),
                   [](const YamlEntry& entry) { return is_model_key(entry.key.scalar); });
@@ -198,7 +198,7 @@ bool runs_trainer_config(std::string_view text, const std::string& name, const F
     return false;
   variables.file = name;
   variables.files = files;
-  const MegatronFlags flags = read_megatron_flags(text, variables);
+  const ScriptFlags flags = read_script_flags(text, variables);
   const std::string& config = flags.config.scalar;
   if (config.empty()) return false;
   const Result<std::string> there =
@@ -210,11 +210,11 @@ void read_trainer_script(PlanFile& plan, const FileReader& files) {
   ShellInput input = with_usual_folders(plan.variables);
   input.file = plan.name;
   input.files = files;
-  MegatronFlags flags = read_megatron_flags(plan.text, input);
+  ScriptFlags flags = read_script_flags(plan.text, input);
   forget_usual_folders(flags);
   for (YamlEntry& entry : flags.map.entries) use_underscores(entry.key.scalar);
-  for (MegatronFlags::Unknown& one : flags.unknown) use_underscores(one.flag);
-  for (MegatronFlags::Default& one : flags.defaults) use_underscores(one.flag);
+  for (ScriptFlags::Unknown& one : flags.unknown) use_underscores(one.flag);
+  for (ScriptFlags::Default& one : flags.defaults) use_underscores(one.flag);
   for (std::string& off : flags.off) use_underscores(off);
   if (flags.map.entries.empty() && flags.config.scalar.empty()) return;  // nothing is stated
   const FileReader all_files = with_written_files(files, plan.name, flags);

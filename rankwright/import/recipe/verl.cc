@@ -212,7 +212,7 @@ constexpr ForkSetting kForkSettings[] = {
 
 /// Adds the settings of EasyR1 under verl's names: those of the file itself, then those of the YAML
 /// file that `config=` names. Its micro-batch has four sequences unless stated.
-void add_fork_settings(MegatronFlags& flags, const std::string& file, const FileReader& files) {
+void add_fork_settings(ScriptFlags& flags, const std::string& file, const FileReader& files) {
   Diagnostics ignored;
   YamlNode config;
   if (const YamlNode* const named = flags.map.find("config")) {
@@ -304,7 +304,7 @@ std::optional<i64> find_small_batch(ForeignReading& r, std::optional<i64> prompt
 }
 
 /// A mini-batch counts prompts; each has `n` responses. Fine-tuning counts sequences.
-void read_verl_batch(ForeignReading& r, const MegatronFlags& flags, PlanFile& plan) {
+void read_verl_batch(ForeignReading& r, const ScriptFlags& flags, PlanFile& plan) {
   Draft& d = r.draft;
   const std::string actor = "actor_rollout_ref.actor.";
   const auto unknown = [&](std::string_view path) {
@@ -518,7 +518,7 @@ bool claims_verl(std::string_view file, std::string_view text) {
 }
 
 void read_verl(PlanFile& plan, const FileReader& files) {
-  MegatronFlags flags;
+  ScriptFlags flags;
   if (is_yaml_file(plan.name)) {
     Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
     if (!root) return plan.findings.push_back(root.error());

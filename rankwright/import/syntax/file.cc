@@ -109,4 +109,13 @@ Result<std::string> read_named_config(const FileReader& files, const std::string
   return near ? near : found;
 }
 
+bool is_yaml_file(std::string_view file) {
+  return file.ends_with(".yaml") || file.ends_with(".yml");
+}
+
+bool is_script_file(std::string_view file) {
+  return file.ends_with(".sh") || file.ends_with(".sbatch") || file.ends_with(".slurm") ||
+         file.ends_with(".bash");
+}
+
 }  // namespace rankwright::importer

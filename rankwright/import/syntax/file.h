@@ -39,4 +39,9 @@ bool is_environment_script(std::string_view file);
 Result<std::string> read_named_config(const FileReader& files, const std::string& file,
                                       const std::string& name);
 
+/// Returns whether the name is that of a YAML file.
+bool is_yaml_file(std::string_view file);
+/// Returns whether the name is that of a shell script.
+bool is_script_file(std::string_view file);
+
 }  // namespace rankwright::importer

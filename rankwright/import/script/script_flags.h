@@ -1,5 +1,5 @@
-// Reads Megatron-LM's flags into a flat map with locations, from a launch script or from the
-// argument dump in a log. Their meaning is in megatron.cc.
+// Reads the flags of a launch script, or of the dump of arguments in a log, into a flat map with
+// locations. Their meaning is in the readers of the formats.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@
 namespace rankwright::importer {
 
 /// The flags of one run.
-struct MegatronFlags {
+struct ScriptFlags {
   /// A flag whose value cannot be determined from the script.
   struct Unknown {
     std::string flag;
@@ -75,55 +75,25 @@ struct MegatronFlags {
 };
 
 /// Reads the flags of a launch script, or of a log that contains an argument dump.
-MegatronFlags read_megatron_flags(std::string_view text, const ShellInput& input = {});
+ScriptFlags read_script_flags(std::string_view text, const ShellInput& input = {});
 
 /// Reads the overrides of a config (`a.b=value`, as Hydra takes them) and the ranks that its
 /// launcher starts: those of the first command that runs a recipe of Megatron-Bridge or whose
 /// program trains by its name, or else of the first with at least three overrides.
-MegatronFlags read_overrides(std::string_view text, const ShellInput& input = {});
-
-/// Reads the arguments that a YAML file has, in any of its maps: under the names of the flags
-/// ("--num-layers: 32"), of Megatron-LM's variables ("num_layers: 32"), or of NeMo's and
-/// Megatron-Bridge's recipes. `is_read` selects the flags that matter.
-MegatronFlags read_megatron_yaml(const YamlNode& root, const ShellInput& input,
-                                 bool (*is_read)(std::string_view flag));
-
-/// Returns whether a file is a Python program that assigns the settings of Megatron-Bridge, or of a
-/// recipe of NeMo 2.0.
-bool is_bridge_program(std::string_view file, std::string_view text);
-/// Reads these settings, with their paths ("train.global_batch_size") as keys of the map. Values
-/// that only the running program knows are unknown; parameters and options have their defaults, or
-/// the values of `input`. Defined with the readers of recipes.
-MegatronFlags read_bridge_program(std::string_view text, const ShellInput& input,
-                                  Diagnostics& findings);
-
-/// Returns the program that a command runs: "tools/train.py", or the module of "-m" or "--module",
-/// "openrlhf.cli.train_sft"; empty if there is none. Defined, as the three below, with the readers
-/// of recipes.
-std::string find_program(const std::vector<ShellWord>& words);
-/// Returns its index; the number of words if there is none.
-std::size_t find_program_word(const std::vector<ShellWord>& words);
-/// Returns whether the name of a program says that it trains: "main_ppo", "finetune.py".
-bool names_training(std::string_view program);
-/// Returns whether a command runs a program that converts, evaluates, serves or generates.
-bool runs_other_program(const std::vector<ShellWord>& words);
+ScriptFlags read_overrides(std::string_view text, const ShellInput& input = {});
 
 /// Returns a reader of the files that the script `file` writes, and of those that `files` has.
 FileReader with_written_files(const FileReader& files, const std::string& file,
-                              const MegatronFlags& flags);
-
-/// Returns the flag of a key: "num-layers" for "--num-layers", "num_layers" and
-/// "model.config.num_layers".
-std::string name_flag(std::string_view key);
+                              const ScriptFlags& flags);
 
 /// Returns whether nothing states a flag, not even that it is off.
-bool is_open(const MegatronFlags& flags, std::string_view name);
+bool is_open(const ScriptFlags& flags, std::string_view name);
 
 /// Returns whether a flag takes no value.
 bool is_megatron_switch(std::string_view flag);
 
 /// Returns whether the map has a flag that only a training program has.
-bool has_training_flags(const MegatronFlags& flags);
+bool has_training_flags(const ScriptFlags& flags);
 
 /// Returns whether the text contains a log's dump of Megatron-LM's arguments.
 bool has_argument_dump(std::string_view text);
