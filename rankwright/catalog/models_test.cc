@@ -95,6 +95,7 @@ TEST(KnownModels, MatchThePublishedCountExactly) {
                   {"tinyllama-1.1b", 1'100'048'384},
                   {"mistral-7b-v0.3", 7'248'023'552},
                   {"qwen2.5-1.5b", 1'543'714'304},
+                  {"deepseek-r1-distill-qwen-1.5b", 1'777'088'000},  // untied: 151,936 x 1,536 more
                   {"phi-1.5", 1'418'270'720},
                   {"phi-2", 2'779'683'840},
                   // The presets of keras-hub:

@@ -103,28 +103,6 @@ constexpr LaunchOption kLaunchOptions[] = {
     {"fsdp_offload_params", "fsdp_config.fsdp_offload_params"},
 };
 
-/// Sets the value at "a" or "a.b" of a tree.
-void set_path(YamlNode& root, std::string_view path, const YamlNode& value) {
-  YamlNode* map = &root;
-  const std::size_t dot = path.find('.');
-  const auto find_or_add = [&](YamlNode& in, std::string_view name) -> YamlNode& {
-    for (YamlEntry& entry : in.entries)
-      if (entry.key.scalar == name) return entry.value;
-    YamlEntry entry{value, {}};
-    entry.key.scalar = name;
-    entry.value.line = value.line;
-    entry.value.column = value.column;
-    in.entries.push_back(std::move(entry));
-    return in.entries.back().value;
-  };
-  if (dot != std::string_view::npos) {
-    map = &find_or_add(root, path.substr(0, dot));
-    map->kind = YamlNode::Kind::map;
-    path.remove_prefix(dot + 1);
-  }
-  find_or_add(*map, path) = value;
-}
-
 std::optional<i64> degree(ForeignReading& r, std::string_view name) {
   return read_whole_at(r, fmt::format("parallelism_config.parallelism_config_{}", name), 1,
                        kMaxDegree);

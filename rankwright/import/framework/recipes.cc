@@ -390,6 +390,28 @@ void inherit_defaults(YamlNode& root, const std::string& file, const FileReader&
   inherit(root, file, files, findings, 0);
 }
 
+void set_path(YamlNode& root, std::string_view path, const YamlNode& value) {
+  constexpr std::ptrdiff_t kDeepest = 16;  // deeper maps are no settings
+  if (std::count(path.begin(), path.end(), '.') > kDeepest) return;
+  YamlNode* map = &root;
+  const auto find_or_add = [&](std::string_view name) -> YamlNode& {
+    map->kind = YamlNode::Kind::map;
+    for (YamlEntry& entry : map->entries)
+      if (entry.key.scalar == name) return entry.value;
+    YamlEntry entry{value, {}};
+    entry.key.scalar = name;
+    entry.value.line = value.line;
+    entry.value.column = value.column;
+    map->entries.push_back(std::move(entry));
+    return map->entries.back().value;
+  };
+  for (std::size_t dot = path.find('.'); dot != std::string_view::npos; dot = path.find('.')) {
+    map = &find_or_add(path.substr(0, dot));
+    path.remove_prefix(dot + 1);
+  }
+  find_or_add(path) = value;
+}
+
 void move_to(YamlNode& node, const YamlNode& place) {
   node.line = place.line;
   node.column = place.column;

@@ -130,6 +130,9 @@ void resolve_references(YamlNode& root);
 void inherit_defaults(YamlNode& root, const std::string& file, const FileReader& files,
                       Diagnostics& findings);
 
+/// Sets the value at a dotted path of a tree, and adds the maps that it is in.
+void set_path(YamlNode& root, std::string_view path, const YamlNode& value);
+
 /// Moves a tree of another file to the place that names the file.
 void move_to(YamlNode& node, const YamlNode& place);
 

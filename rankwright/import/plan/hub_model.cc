@@ -15,6 +15,8 @@ namespace {
 
 /// Names whose shapes are those of another model, and words that do not change the shapes.
 constexpr std::pair<std::string_view, std::string_view> kSameShapes[] = {
+    {"deepseek-r1-distill-qwen-1.5b", "deepseek-r1-distill-qwen-1.5b"},  // untied
+    {"deepscaler-1.5b", "deepseek-r1-distill-qwen-1.5b"},
     {"deepseek-r1-distill-qwen-", "qwen2.5-"},
     {"deepseek-r1-distill-llama-8b", "llama-3.1-8b"},
     {"deepseek-r1-distill-llama-70b", "llama-3.1-70b"},

@@ -87,12 +87,12 @@ constexpr PlanFormat kPlanFormats[] = {
      claims_verl, read_verl, nullptr, nullptr, false, true},
     {"openrlhf", "OpenRLHF launch script: the training of the actor", rules::Target::any,
      claims_openrlhf, read_openrlhf, nullptr, nullptr, false, true},
-    {"nemo-rl", "NeMo-RL YAML config: the training of the policy", rules::Target::any,
-     claims_nemo_rl, read_nemo_rl},
+    {"nemo-rl", "NeMo-RL YAML config or launch script: the training of the policy",
+     rules::Target::any, claims_nemo_rl, read_nemo_rl, nullptr, nullptr, false, true},
     {"automodel", "NeMo Automodel YAML config", rules::Target::any, claims_automodel,
      read_automodel},
-    {"gpt-neox", "GPT-NeoX YAML config", rules::Target::any, claims_gpt_neox, read_gpt_neox,
-     nullptr, nullptr, false, true},
+    {"gpt-neox", "GPT-NeoX YAML config or launch script", rules::Target::any, claims_gpt_neox,
+     read_gpt_neox, nullptr, nullptr, false, true},
     {"llm-foundry", "llm-foundry YAML config", rules::Target::any, claims_llm_foundry,
      read_llm_foundry},
     {"maxtext", "MaxText YAML config or launch script", rules::Target::any, claims_maxtext,
@@ -179,7 +179,8 @@ PlanFile read_any_plan(std::string text, std::string name, const FileReader& fil
   if (format->read == read_own_format && is_shell_script(name, text)) {
     if (sources_megatron(text, name, files, variables))
       format = find_plan_format("megatron");
-    else if (runs_trainer_config(text, name, files, variables))
+    else if (runs_trainer_config(text, name, files, variables) ||
+             runs_trainer_program(text, name, files, variables))
       format = find_plan_format("fine-tuning");
     else if (const PlanFormat* const inner = find_format_of_run(text, name, files))
       format = inner;

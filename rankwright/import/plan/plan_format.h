@@ -97,5 +97,8 @@ bool sources_megatron(std::string_view text, const std::string& name, const File
 /// Returns whether a script starts a program with a YAML file of the Trainer's settings.
 bool runs_trainer_config(std::string_view text, const std::string& name, const FileReader& files,
                          ShellInput variables);
+/// Returns whether a script runs a program beside it that constructs the Trainer's arguments.
+bool runs_trainer_program(std::string_view text, const std::string& name, const FileReader& files,
+                          ShellInput variables);
 
 }  // namespace rankwright::importer

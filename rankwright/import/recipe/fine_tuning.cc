@@ -255,6 +255,8 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"freeze_text_model", "", read_freeze},
     {"additional_trainable_parameters", "", nullptr, false,
      "only the adapters are estimated as trained"},
+    {"adapter_name_or_path", "", nullptr, false,
+     "the rank and modules of the adapter that it names count: estimated as this file states"},
     {"relora", "", nullptr, false, "estimated as one set of adapters"},
     {"quantize_moe_experts", "", nullptr, false,
      "experts are estimated in the format of the other weights"},
@@ -377,6 +379,7 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"accelerator_config.gradient_accumulation_kwargs.sync_each_batch", "software.sync_each_batch",
      read_sync},
     {"max_prompt_length", "job.sequence"},
+    {"max_prompt_tokens", "job.sequence"},
     {"source_max_len", "job.sequence"},
     {"target_max_len", "job.sequence"},
     {"max_source_length", "job.sequence"},
@@ -517,6 +520,23 @@ void finish_16bit_weights(ForeignReading& r) {
   if (!d.moment_dtype) d.moment_dtype = d.param_dtype;
 }
 
+/// transformers has no fused kernel for gpt-oss, whose softmax has sinks, unless the file names
+/// one.
+void assume_eager_attention(ForeignReading& r, PlanFile& plan) {
+  Draft& d = r.draft;
+  const auto stated = [&](const char* key) { return find_path(r.root, key) != nullptr; };
+  if (!d.model || !d.model->name.starts_with("gpt-oss") || d.attention ||
+      stated("attn_implementation") || stated("attn_impl"))
+    return;
+  constexpr const char* kHint = "set software.attention in a plan file";
+  constexpr const char* kAssumed =
+      "unfused attention: transformers has no other for gpt-oss unless attn_implementation names a "
+      "kernel";
+  d.attention = plan::AttentionKernel::unfused;
+  plan.open.push_back({"software.attention", kAssumed, kHint});
+  r.fields.report(r.root, make_assumption(kAssumed, kHint));
+}
+
 }  // namespace
 
 bool claims_fine_tuning(std::string_view file, std::string_view text) {
@@ -596,6 +616,7 @@ void read_fine_tuning_tree(ForeignReading& reading, PlanFile& plan,
   read_whole_batch(reading);
   finish_method(reading, plan);
   report_unread_settings(reading, kFineTuningKeys);
+  assume_eager_attention(reading, plan);
   if (draft.cp > 1 && !draft.cp_comm) draft.cp_comm = plan::CpComm::p2p;  // ring attention
   for (const char* const key : {"sequence_parallel_size", "seq_parallel_size"})
     if (find_path(root, key) != nullptr)  // tools with these keys split sequences themselves

@@ -104,7 +104,12 @@ void read_nemo_engine(ForeignReading& outer, PlanFile& plan) {
   ForeignReading r{outer.fields, d, *engine, outer.files};
   read_foreign(r, kNemoEngineKeys, plan);
   for (const char* const adapters : {"peft", "lora_cfg"})
-    if (is_on_at(*engine, fmt::format("{}.enabled", adapters))) read_lora_map(r, adapters, "dim");
+    if (is_on_at(*engine, fmt::format("{}.enabled", adapters))) {
+      read_lora_map(r, adapters, "dim");
+      if (!megatron)
+        report_left_out(r, *find_path(*engine, adapters),
+                        "frozen weights, which are stored in fp32, are estimated in 16 bits");
+    }
   const YamlNode* const granularity = find_path(*engine, "recompute_granularity");
   if (is_on_at(*engine, "activation_checkpointing"))
     d.recompute = megatron && granularity != nullptr && granularity->scalar == "selective"
@@ -445,8 +450,33 @@ void fill_automodel(ForeignReading& r) {
 
 }  // namespace
 
+namespace {
+
+/// Returns the config that a launch script of NeMo-RL names, under the script's overrides of it.
+YamlNode read_nemo_rl_script(PlanFile& plan, const FileReader& files, ScriptFlags& flags) {
+  ShellInput input = with_usual_folders(plan.variables);
+  input.file = plan.name;
+  input.files = files;
+  flags = read_overrides(plan.text, input);
+  forget_usual_folders(flags);
+  YamlNode root;
+  root.kind = YamlNode::Kind::map;
+  if (!flags.config.scalar.empty() && !inherit_file(root, flags.config, plan.name, files))
+    plan.findings.push_back(
+        make_assumption(fmt::format("the settings in {}: the file cannot be read",
+                                    make_path_excerpt(flags.config.scalar)),
+                        "put the file beside the script", location(flags.config, plan.name)));
+  inherit_defaults(root, beside(plan.name, flags.config.scalar), files, plan.findings);
+  for (const YamlEntry& entry : flags.map.entries) set_path(root, entry.key.scalar, entry.value);
+  return root;
+}
+
+}  // namespace
+
 bool claims_nemo_rl(std::string_view file, std::string_view text) {
   const auto has = [&](std::string_view mark) { return text.find(mark) != std::string_view::npos; };
+  if (is_script_file(file))
+    return has("examples/run_") && (has("policy.") || has("cluster.num_nodes") || has("grpo."));
   const bool inherits = (text.starts_with("defaults:") || has("\ndefaults:")) && has(".yaml");
   const auto starts = [&](std::string_view key) {
     return text.starts_with(key) || has("\n" + std::string(key));
@@ -458,9 +488,12 @@ bool claims_nemo_rl(std::string_view file, std::string_view text) {
 }
 
 void read_nemo_rl(PlanFile& plan, const FileReader& files) {
-  Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
+  const bool script = is_script_file(plan.name);
+  ScriptFlags flags;
+  Result<YamlNode> root = script ? read_nemo_rl_script(plan, files, flags)
+                                 : read_python_yaml(plan.text, plan.name, plan.findings);
   if (!root) return plan.findings.push_back(root.error());
-  inherit_defaults(*root, plan.name, files, plan.findings);
+  if (!script) inherit_defaults(*root, plan.name, files, plan.findings);
   resolve_references(*root);
   const YamlNode values = *root;
   multiply_references(*root, values);
@@ -472,6 +505,7 @@ void read_nemo_rl(PlanFile& plan, const FileReader& files) {
   read_nemo_engine(reading, plan);
   read_nemo_method(reading);
   read_packing(reading, plan);
+  if (script) report_script_values(reading, flags, kNemoRlKeys, plan);
   plan.ignored_keys.clear();  // data, generation and logging: most of such a file
   plan.keys = fields.keys();
 }

@@ -42,6 +42,25 @@ TEST(Verl, ReadsOverridesOfAScript_WithFsdp) {
 }
 
 // A batch that is smaller than its mini-batches is one update.
+TEST(NemoRl, ScriptThatOverridesAConfig_IsRead) {
+  const FileReader files = [](const std::string& name) -> Result<std::string> {
+    if (!name.ends_with("examples/configs/a.yaml")) return refuse_file(name);
+    return "policy:\n  model_name: Qwen/Qwen2.5-1.5B\n  train_global_batch_size: 512\n"
+           "  train_micro_batch_size: 4\n  max_total_sequence_length: 512\n"
+           "  dtensor_cfg: {enabled: true}\ncluster: {gpus_per_node: 1, num_nodes: 1}\n";
+  };
+  const PlanFile plan = read_any_plan(
+      "CMD=(uv run python examples/run_grpo.py --config examples/configs/a.yaml \\\n"
+      "  policy.train_global_batch_size=32 cluster.gpus_per_node=8)\n\"${CMD[@]}\"\n",
+      "tools/run.sh", files);
+  ASSERT_NE(plan.format, nullptr);
+  EXPECT_EQ(plan.format->name, "nemo-rl");
+  EXPECT_EQ(plan.draft.model->name, "qwen2.5-1.5b");
+  EXPECT_THAT(plan.draft.global_batch, Optional(32));
+  EXPECT_THAT(plan.draft.micro_batch, Optional(4));
+  EXPECT_EQ(plan.draft.shape->gpus, 8);
+}
+
 TEST(Verl, MiniBatchLargerThanTheBatch_IsOneUpdate) {
   const std::string text =
       "python3 main_ppo.py actor_rollout_ref.model.path=Qwen/Qwen3-8B data.train_batch_size=16 "

@@ -31,6 +31,7 @@ constexpr const char* kAllLinearKeys[] = {"finetuning_type", "train_type", "tune
 /// Ranks and modules if a file names none: PEFT's, and those of TRL's ModelConfig.
 constexpr i64 kDefaultRank = 8;
 constexpr i64 kTrlRank = 16;
+constexpr plan::LoraModules kAttentionLayers{true, true, true, true, false, false, false};
 constexpr plan::LoraModules kQueryAndValue{true, false, true, false, false, false, false};
 
 /// LLaMA-Factory's method that trains some layers and nothing else.
@@ -231,6 +232,9 @@ void finish_adapter(ForeignReading& r, PlanFile& plan) {
   const bool stated = draft.lora_modules.has_value();
   if (!stated)
     draft.lora_modules = qlora || has_any(r, kAllLinearKeys) ? plan::LoraModules{} : kQueryAndValue;
+  // PEFT adapts modules: the experts of gpt-oss are bare parameters in transformers.
+  const bool bare = draft.model && draft.model->name.starts_with("gpt-oss");
+  if (bare && *draft.lora_modules == plan::LoraModules{}) draft.lora_modules = kAttentionLayers;
   draft.grad_dtype = plan::Dtype::fp32;
   if (own) report_own_adapters(r, stated, plan);
   for (const char* const key : kBesideAdapterKeys)

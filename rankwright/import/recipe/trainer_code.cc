@@ -42,19 +42,32 @@ std::string_view find_assigned(std::string_view code, std::string_view name) {
   return {};
 }
 
-/// Returns the value of an argument of a call whose arguments begin at `at`.
-std::string_view find_argument(std::string_view code, std::size_t at, std::string_view name) {
-  constexpr int kMaxArguments = 40;
-  for (int i = 0; i < kMaxArguments; ++i) {
-    const std::size_t end = find_outside(code, ",)", at);
-    const std::string_view one = trim(code.substr(at, end - at));
+/// An argument of a call in Python that has a name.
+struct Argument {
+  std::string_view name, value;
+};
+
+/// Returns the arguments at the beginning of a text, up to the end of their call.
+std::vector<Argument> list_arguments(std::string_view text) {
+  constexpr std::size_t kMost = 100;
+  std::vector<Argument> all;
+  for (std::size_t at = 0; all.size() < kMost && at < text.size();) {
+    const std::size_t end = find_outside(text, ",)", at);
+    std::string_view one = trim(text.substr(at, end - at));
+    while (one.starts_with('#')) one = trim(one.substr(std::min(one.find('\n'), one.size())));
     const std::size_t equals = one.find('=');
-    if (equals != std::string_view::npos && trim(one.substr(0, equals)) == name)
-      return trim(one.substr(equals + 1));
-    if (end >= code.size() || code[end] == ')') break;
+    if (equals != std::string_view::npos)
+      all.push_back({trim(one.substr(0, equals)), trim(one.substr(equals + 1))});
+    if (end >= text.size() || text[end] == ')') break;
     at = end + 1;
   }
-  return {};
+  return all;
+}
+
+std::string_view find_argument(const std::vector<Argument>& arguments, std::string_view name) {
+  const auto found = std::find_if(arguments.begin(), arguments.end(),
+                                  [&](const Argument& one) { return one.name == name; });
+  return found == arguments.end() ? std::string_view() : found->value;
 }
 
 /// Returns whether the code decides by a condition whether there are adapters.
@@ -95,10 +108,10 @@ constexpr std::string_view kWeighty[] = {
 
 /// Parts of names that speak of data, of files and of logs.
 constexpr std::string_view kLight[] = {
-    "path",  "dir",   "folder",   "file",  "data",   "eval",   "test",       "valid",
-    "log",   "wandb", "prompt",   "image", "video",  "audio",  "seed",       "save",
-    "print", "name",  "template", "token", "url",    "warmup", "lr",         "rate",
-    "decay", "port",  "host",     "key",   "column", "epoch",  "temperature"};
+    "path",  "dir",   "folder",   "file",      "data",   "eval",   "test",       "valid",
+    "log",   "wandb", "prompt",   "image",     "video",  "audio",  "seed",       "save",
+    "print", "name",  "template", "tokenizer", "url",    "warmup", "lr",         "rate",
+    "decay", "port",  "host",     "key",       "column", "epoch",  "temperature"};
 
 bool has_part(std::string_view name, std::span<const std::string_view> parts) {
   return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
@@ -119,36 +132,111 @@ bool names_second_model(std::string_view key) {
          std::any_of(std::begin(kModelEnds), std::end(kModelEnds), ends);
 }
 
-}  // namespace
+/// The classes of arguments that programs construct, and the methods of TRL's.
+struct ArgumentsClass {
+  std::string_view name, method{};
+};
+constexpr ArgumentsClass kArgumentsClasses[] = {
+    {"GRPOConfig", "grpo"}, {"DPOConfig", "dpo"},         {"ORPOConfig", "orpo"},
+    {"SFTConfig"},          {"Seq2SeqTrainingArguments"}, {"TrainingArguments"}};
 
-void add_code_settings(ScriptFlags& flags, const FileReader& files, PlanFile& plan) {
-  constexpr std::size_t kLongest = 1 << 20;
+/// Returns the arguments of the first call of `name`, and what follows; empty if there is none.
+std::string_view find_call(std::string_view code, std::string_view name) {
+  constexpr std::size_t kLongest = 1 << 14;
+  std::size_t at = find_behind(code, name);
+  while (at != std::string_view::npos && (at >= code.size() || code[at] != '('))
+    at = find_behind(code, name, at);
+  return at == std::string_view::npos ? std::string_view() : code.substr(at + 1, kLongest);
+}
+
+/// Returns the first class of arguments that a program constructs; nullptr if there is none.
+const ArgumentsClass* find_arguments_class(std::string_view code) {
+  for (const ArgumentsClass& row : kArgumentsClasses)
+    if (!list_arguments(find_call(code, row.name)).empty()) return &row;
+  return nullptr;
+}
+
+/// Returns the value of a number, a word of Python or a text; nothing for other expressions.
+std::optional<std::string> read_literal(std::string_view value) {
+  if (value.empty()) return std::nullopt;
+  if (value == "True" || value == "False") return std::string(value);
+  const char quote = value.front();
+  if ((quote == '"' || quote == '\'') && value.size() > 1 && value.back() == quote &&
+      value.find(quote, 1) == value.size() - 1)
+    return std::string(value.substr(1, value.size() - 2));
+  const bool number = value.find_first_not_of("0123456789.e-") == std::string_view::npos;
+  return number ? std::optional(std::string(value)) : std::nullopt;
+}
+
+/// Adds the adapters of the code, if no flag decides about them.
+void add_adapters(ScriptFlags& flags, const std::string& code, const std::string& program,
+                  PlanFile& plan) {
   constexpr std::string_view kConfig = "LoraConfig";
   const bool decided =
       std::any_of(flags.map.entries.begin(), flags.map.entries.end(),
                   [](const YamlEntry& entry) { return has_part(entry.key.scalar, kAdapterFlags); });
-  if (decided || flags.program_file.empty()) return;
-  const Result<std::string> text = read_named_file(files, plan.name, flags.program_file);
-  if (!text || text->size() > kLongest || has_adapter_condition(*text)) return;
-  std::size_t at = find_behind(*text, kConfig);
-  while (at != std::string::npos && (at >= text->size() || (*text)[at] != '('))
-    at = find_behind(*text, kConfig, at);
-  if (at == std::string::npos) return;
-  std::string_view rank = find_argument(*text, at + 1, "r");
+  if (decided || has_adapter_condition(code)) return;
+  const std::vector<Argument> arguments = list_arguments(find_call(code, kConfig));
+  std::string_view rank = find_argument(arguments, "r");
   const auto is_number = [](std::string_view value) { return parse_count(value, 1).has_value(); };
-  if (!rank.empty() && !is_number(rank)) rank = find_assigned(*text, rank);
+  if (!rank.empty() && !is_number(rank)) rank = find_assigned(code, rank);
   if (!is_number(rank)) return;
-  const std::string modules = join_names(find_argument(*text, at + 1, "target_modules"));
+  const std::string modules = join_names(find_argument(arguments, "target_modules"));
   add_key(flags, "use_peft", "true");
   add_key(flags, "lora_r", rank);
   if (!modules.empty()) add_key(flags, "lora_target_modules", modules);
   for (const char* const bits : {"load_in_4bit", "load_in_8bit"})
-    if (!has_key(flags, bits) && find_assigned(*text, bits) == "True") add_key(flags, bits, "true");
+    if (!has_key(flags, bits) && find_assigned(code, bits) == "True") add_key(flags, bits, "true");
   plan.findings.push_back(
       make_assumption(fmt::format("adapters of rank {}{}, as {} in {} has them", rank,
                                   modules.empty() ? "" : " on " + make_excerpt(modules), kConfig,
-                                  make_excerpt(flags.program)),
+                                  make_path_excerpt(program)),
                       "", {.file = plan.name}));
+}
+
+/// Adds the literals that the code gives to a class of arguments, where no flag states them.
+/// Programs that parse the class from their flags have none.
+void add_arguments(ScriptFlags& flags, const std::string& code, const std::string& program,
+                   PlanFile& plan) {
+  const ArgumentsClass* const row = find_arguments_class(code);
+  if (row == nullptr || code.find("HfArgumentParser") != std::string::npos) return;
+  const std::vector<Argument> arguments = list_arguments(find_call(code, row->name));
+  std::vector<std::string> added;
+  for (const ForeignKey& known : fine_tuning_keys()) {
+    const std::optional<std::string> literal = read_literal(find_argument(arguments, known.path));
+    if (!literal || has_key(flags, known.path)) continue;
+    add_key(flags, known.path, *literal);
+    added.push_back(fmt::format("{} {}", known.path, make_excerpt(*literal)));
+  }
+  if (!row->method.empty() && !has_key(flags, "rl")) add_key(flags, "rl", row->method);
+  if (added.empty()) return;
+  plan.findings.push_back(
+      make_assumption(fmt::format("{}, as {} in {} has them", fmt::join(added, ", "), row->name,
+                                  make_path_excerpt(program)),
+                      "", {.file = plan.name}));
+}
+
+}  // namespace
+
+bool runs_trainer_program(std::string_view text, const std::string& name, const FileReader& files,
+                          ShellInput variables) {
+  if (text.find(".py") == std::string_view::npos) return false;
+  variables.file = name;
+  variables.files = files;
+  const std::string program = read_script_flags(text, variables).module;
+  if (!program.ends_with(".py")) return false;
+  const Result<std::string> code = read_named_file(files, name, program);
+  return code && find_arguments_class(*code) != nullptr;
+}
+
+void add_code_settings(ScriptFlags& flags, const FileReader& files, PlanFile& plan) {
+  constexpr std::size_t kLongest = 1 << 20;
+  const std::string& program = flags.program_file.empty() ? flags.module : flags.program_file;
+  if (!program.ends_with(".py")) return;
+  const Result<std::string> code = read_named_file(files, plan.name, program);
+  if (!code || code->size() > kLongest) return;
+  add_adapters(flags, *code, program, plan);
+  add_arguments(flags, *code, program, plan);
 }
 
 void report_unread_settings(ForeignReading& r, std::span<const ForeignKey> rows) {

@@ -30,6 +30,12 @@ const TrainerMethodRow* find_trainer_method(std::string_view name) {
   return found == std::end(kTrainerMethods) ? nullptr : found;
 }
 
+/// Returns the limit of prompts, under TRL's name or that of programs of their own.
+std::optional<i64> read_prompt_limit(ForeignReading& r) {
+  const std::optional<i64> limit = read_whole_at(r, "max_prompt_length", 1, kMaxSequence / 2);
+  return limit ? limit : read_whole_at(r, "max_prompt_tokens", 1, kMaxSequence / 2);
+}
+
 /// Keys that only trainers on pairs have, and those that only trainers on completions have.
 constexpr const char* kPairKeys[] = {"rpo_alpha", "precompute_ref_log_probs", "force_use_ref_model",
                                      "label_pad_token_id"};
@@ -152,7 +158,7 @@ void finish_length(ForeignReading& r, PlanFile& plan) {
   if (draft.method == plan::Method::grpo && limit != nullptr && answer)
     add_answer_length(r, *answer, "max_completion_length");
   if (draft.sequence || !is_trl(r)) return;
-  const std::optional<i64> prompt = read_whole_at(r, "max_prompt_length", 1, kMaxSequence / 2);
+  const std::optional<i64> prompt = read_prompt_limit(r);
   const bool grpo = draft.method == plan::Method::grpo;
   draft.sequence = grpo ? prompt.value_or(kUsualPrompt) + kUsualAnswer : kUsualLength;
   constexpr const char* kHint = "--seq N";
@@ -219,7 +225,7 @@ void read_second_model(ForeignReading& r, const YamlNode& node) {
 
 // Reinforcement learning trains on a prompt and its completion.
 void read_prompt_and_completion(ForeignReading& r, PlanFile& plan) {
-  const std::optional<i64> prompt = read_whole_at(r, "max_prompt_length", 1, kMaxSequence / 2);
+  const std::optional<i64> prompt = read_prompt_limit(r);
   const std::optional<i64> answer = read_whole_at(r, "max_completion_length", 1, kMaxSequence / 2);
   if (!answer || r.draft.sequence) return;
   constexpr i64 kUsualPrompt = 512;  // of TRL, before it removed the limit of prompts

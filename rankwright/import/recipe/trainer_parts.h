@@ -70,8 +70,8 @@ std::vector<std::string> list_name_parts(const std::string& path);
 void add_named_settings(ScriptFlags& flags, const std::vector<std::string>& names, PlanFile& plan);
 /// Adds the defaults of the tool that `command` runs.
 void add_tool_defaults(ScriptFlags& flags, std::string_view command);
-/// Adds the adapters that the training program has in its code, if no flag of the script decides
-/// about them, and reports them as assumed.
+/// Adds the settings that the training program has in its code and no flag of the script decides:
+/// adapters and literal arguments of the Trainer. They are reported as assumed.
 void add_code_settings(ScriptFlags& flags, const FileReader& files, PlanFile& plan);
 
 /// Names the settings that no tool has and that are not data (RW0618), those that speak of memory

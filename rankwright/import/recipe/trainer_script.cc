@@ -8,6 +8,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/import/framework/recipe_script.h"
 #include "rankwright/import/framework/script_report.h"
+#include "rankwright/import/plan/hf_config.h"
 #include "rankwright/import/plan/plan_format.h"
 #include "rankwright/import/recipe/trainer_parts.h"
 
@@ -148,6 +149,22 @@ bool report_unread_config(const ScriptFlags& flags, PlanFile& plan) {
   return false;
 }
 
+/// Returns the model whose config.json lies in the folder that a flag names; nothing if none can be
+/// read.
+std::optional<model::Model> read_local_model(const ScriptFlags& flags, const std::string& file,
+                                             const FileReader& files) {
+  for (const char* const key : {"config_name", "model_name_or_path", "model"}) {
+    const YamlNode* const named = flags.map.find(key);
+    if (named == nullptr || named->scalar.empty()) continue;
+    const bool config = named->scalar.ends_with(".json");
+    const std::string name = config ? named->scalar : named->scalar + "/config.json";
+    const Result<std::string> text = read_named_file(files, file, name);
+    if (!text) continue;
+    if (Result<model::Model> model = read_hf_config(*text, name)) return std::move(*model);
+  }
+  return std::nullopt;
+}
+
 void use_underscores(std::string& name) { std::replace(name.begin(), name.end(), '-', '_'); }
 
 }  // namespace
@@ -218,6 +235,10 @@ void read_trainer_script(PlanFile& plan, const FileReader& files) {
   for (std::string& off : flags.off) use_underscores(off);
   if (flags.map.entries.empty() && flags.config.scalar.empty()) return;  // nothing is stated
   const FileReader all_files = with_written_files(files, plan.name, flags);
+  const bool from_scratch = has_key(flags, "config_name") && !has_key(flags, "model_name_or_path");
+  if (from_scratch)  // the weights are not loaded, in whatever format
+    std::erase_if(flags.map.entries,
+                  [](const YamlEntry& entry) { return entry.key.scalar == "torch_dtype"; });
   add_overrides(flags, plan.text, input);
   if (!flags.config.scalar.empty() && !has_key(flags, "config")) {
     YamlEntry config{flags.config, flags.config};
@@ -244,6 +265,7 @@ void read_trainer_script(PlanFile& plan, const FileReader& files) {
   const bool launched = starts_with_accelerate(command);
   read_fine_tuning_tree(reading, plan,
                         launched ? read_accelerate_launch(flags, all_files, plan) : std::nullopt);
+  if (!plan.draft.model) plan.draft.model = read_local_model(flags, plan.name, all_files);
   if (!plan.draft.shape && !plan.draft.world)
     read_node_shape(reading, "nodes", "gpus_per_node", 1, std::nullopt, &flags, &plan);
   if (!plan.draft.shape && !plan.draft.world && !flags.open_ranks)

@@ -384,6 +384,63 @@ TEST(TrainerScript, AdaptersInTheCodeOfAProgram_AreAssumed) {
   EXPECT_FALSE(read(run("train.py", "--bf16"), files).draft.lora_rank.has_value());
 }
 
+TEST(TrainerScript, ArgumentsInTheCodeOfAProgram_AreAssumed) {
+  const std::string code =
+      "args = GRPOConfig(\n    # of a step\n    per_device_train_batch_size=1, "
+      "deepspeed=a.config,\n"
+      "    gradient_accumulation_steps=8, bf16=True, optim=\"adafactor\", num_generations=4)\n";
+  const FileReader files = [&](const std::string& name) -> Result<std::string> {
+    return name.ends_with("train.py") ? Result<std::string>(code)
+                                      : Result<std::string>(refuse_file(name));
+  };
+  const std::string run =
+      "torchrun --nproc_per_node=4 src/train.py --model_name_or_path Qwen/Qwen2.5-7B --out_dir x ";
+  const PlanFile plan = read(run + "\n", files);
+  EXPECT_THAT(plan.draft.micro_batch, Optional(1));
+  EXPECT_THAT(plan.draft.accumulation, Optional(8));
+  EXPECT_THAT(plan.draft.optimizer, Optional(plan::Optimizer::adafactor));
+  EXPECT_THAT(plan.draft.method, Optional(plan::Method::grpo));
+  EXPECT_THAT(plan.findings, Contains(Field(&Diagnostic::detail,
+                                            HasSubstr("as GRPOConfig in src/train.py has them"))));
+  EXPECT_THAT(read(run + "--gradient_accumulation_steps 2\n", files).draft.accumulation,
+              Optional(2));
+  EXPECT_THAT(read(run + "\n").findings, Contains(Field(&Diagnostic::code, "RW0603")));
+}
+
+TEST(TrainerScript, ConfigOfAModelBesideTheScript_IsRead) {
+  const FileReader files = [&](const std::string& name) -> Result<std::string> {
+    if (!name.ends_with("conf/tiny.json")) return refuse_file(name);
+    return R"({"model_type": "llama", "hidden_size": 512, "intermediate_size": 1024,
+               "num_hidden_layers": 8, "num_attention_heads": 8, "vocab_size": 32000})";
+  };
+  const PlanFile plan = read(
+      "accelerate launch run_clm.py --config_name conf/tiny.json --bf16 --torch_dtype bfloat16 "
+      "--block_size 64 --per_device_train_batch_size 2\n",
+      files);
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->layers(), 8);
+  EXPECT_EQ(plan.draft.master_dtype, std::nullopt);  // no weights are loaded in bf16
+}
+
+// Module by module: the experts of gpt-oss are parameters of one.
+TEST(TrainerScript, AdaptersOfGptOss_AreThoseOfAttention) {
+  const PlanFile plan = read(
+      "llamafactory-cli train --model_name_or_path openai/gpt-oss-20b "
+      "--stage sft --finetuning_type lora --lora_target all\n");
+  EXPECT_EQ(show(*plan.draft.lora_modules, " "), "q_proj k_proj v_proj o_proj");
+  EXPECT_THAT(plan.draft.attention, Optional(plan::AttentionKernel::unfused));
+  EXPECT_THAT(plan.findings, Contains(Field(&Diagnostic::detail, HasSubstr("unfused attention"))));
+}
+
+TEST(TrainerScript, RunsWithOtherFlags_AreNotMerged) {
+  const PlanFile plan = read(run("train.py", "--max_seq_length 64 --gradient_checkpointing") +
+                             run("train.py", "--max_seq_length 64 --fsdp full_shard"));
+  EXPECT_THAT(plan.draft.zero, Optional(0));
+  EXPECT_THAT(plan.draft.recompute, Optional(plan::Recompute::full));
+  EXPECT_THAT(plan.findings,
+              Contains(Field(&Diagnostic::detail, HasSubstr("starts 2 training runs"))));
+}
+
 TEST(TrainerScript, UnknownSettingsThatMayMatter_AreNamed) {
   const auto names = [](const std::string& flag) {
     return Contains(

@@ -89,6 +89,7 @@ constexpr ForeignKey kVerlKeys[] = {
     {"actor_rollout_ref.actor.use_dynamic_bsz", "parallelism.micro_batch"},
     {"actor_rollout_ref.actor.ppo_max_token_len_per_gpu", "parallelism.micro_batch"},
     {"data.micro_batch_size_per_gpu", "parallelism.micro_batch"},
+    {"data.micro_batch_size", "parallelism.micro_batch"},  // of all ranks, in older releases
     {"data.use_dynamic_bsz", "parallelism.micro_batch"},
     {"data.max_token_len_per_gpu", "parallelism.micro_batch"},
     {"actor_rollout_ref.actor.ulysses_sequence_parallel_size", "parallelism.cp_size",
@@ -296,7 +297,8 @@ std::optional<i64> find_small_batch(ForeignReading& r, std::optional<i64> prompt
   if (!batch || *batch == 0 || !prompts || *batch >= *prompts || environment) return std::nullopt;
   const std::string update = fmt::format("an update of {}", plural(*batch, "prompt", "prompts"));
   plan.open.push_back({"job.global_batch", update, "set global_batch in a plan file"});
-  r.fields.report(*find_path(r.root, kMini),
+  const YamlNode* const mini = find_path(r.root, kMini);
+  r.fields.report(mini == nullptr ? *find_path(r.root, "data.train_batch_size") : *mini,
                   make_assumption(fmt::format("{}: the mini-batch of {} is larger than "
                                               "train_batch_size",
                                               update, count(*prompts))));
@@ -314,6 +316,7 @@ void read_verl_batch(ForeignReading& r, const ScriptFlags& flags, PlanFile& plan
   if (only_fine_tunes(r)) {
     d.global_batch = read_whole_at(r, "data.train_batch_size", 1, plan::kMaxBatch).value_or(256);
     d.micro_batch = read_whole_at(r, "data.micro_batch_size_per_gpu", 1, kMaxMicroBatch);
+    if (!d.micro_batch) d.micro_batch = read_shared_micro_batch(r, "data.micro_batch_size");
     d.sequence = read_whole_at(r, "data.max_length", 1, kMaxSequence).value_or(1024);
     return;
   }
@@ -322,12 +325,14 @@ void read_verl_batch(ForeignReading& r, const ScriptFlags& flags, PlanFile& plan
       read_whole_at(r, "actor_rollout_ref.rollout.n_repeat", 1, 1 << 20);
       repeats && responses == 1)
     responses = *repeats;
-  const std::optional<i64> prompts =
-      read_whole_at(r, actor + "ppo_mini_batch_size", 1, plan::kMaxBatch);
+  constexpr i64 kUsualPrompts = 256;
+  std::optional<i64> prompts = read_whole_at(r, actor + "ppo_mini_batch_size", 1, plan::kMaxBatch);
+  if (!prompts && !unknown(actor + "ppo_mini_batch_size")) prompts = kUsualPrompts;
   const bool open =
       unknown(actor + "ppo_mini_batch_size") || unknown("actor_rollout_ref.rollout.n");
   const std::optional<i64> small = find_small_batch(r, prompts, plan);
-  const std::optional<i64> all = product({small ? *small : prompts.value_or(256), responses});
+  const std::optional<i64> all =
+      product({small ? *small : prompts.value_or(kUsualPrompts), responses});
   if (!open && all && *all <= plan::kMaxBatch) d.global_batch = all;
   const i64 prompt = read_whole_at(r, "data.max_prompt_length", 1, kMaxSequence / 2).value_or(512);
   const i64 answer =

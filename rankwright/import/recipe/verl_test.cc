@@ -41,6 +41,24 @@ TEST(Verl, EntropyThatIsNotStated_IsThatOfTheVersion) {
 }
 
 // enable_gradient_checkpointing is False in sft_trainer.yaml of 0.4 and True in that of 0.5.
+// 256 prompts, the default, are more than the batch has: 128 x 4 responses are one update.
+TEST(Verl, DefaultMiniBatchLargerThanTheBatch_IsOneUpdate) {
+  const PlanFile plan = read_any_plan(
+      "python3 -m verl.trainer.main_ppo data.train_batch_size=128 \\\n"
+      "  actor_rollout_ref.model.path=Qwen/Qwen2.5-3B actor_rollout_ref.rollout.n=4 \\\n"
+      "  actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=8 trainer.n_gpus_per_node=4\n",
+      "run.sh", refuse_file);
+  EXPECT_THAT(plan.draft.global_batch, ::testing::Optional(512));
+}
+
+TEST(Verl, MicroBatchOfAllRanks_OfFineTuning) {
+  const PlanFile plan = read_any_plan(
+      "torchrun --nnodes=1 --nproc_per_node=2 -m verl.trainer.fsdp_sft_trainer \\\n"
+      "  data.train_files=x data.micro_batch_size=4 model.partial_pretrain=Qwen/Qwen2.5-0.5B\n",
+      "run.sh", refuse_file);
+  EXPECT_THAT(plan.draft.micro_batch, ::testing::Optional(2));
+}
+
 TEST(Verl, RecomputationThatIsNotStated_IsAssumed) {
   const std::string sft =
       "torchrun --nproc_per_node=8 -m verl.trainer.fsdp_sft_trainer "

@@ -103,13 +103,16 @@ bool has_run_flags(const ScriptFlags& flags) {
   });
 }
 
-/// Returns whether two commands give one flag different values, or have different configs.
+/// Returns whether two commands have different flags or configs.
 bool conflict(const ScriptFlags& a, const ScriptFlags& b) {
-  if (a.config.scalar != b.config.scalar) return true;
-  return std::any_of(a.map.entries.begin(), a.map.entries.end(), [&](const YamlEntry& entry) {
-    const YamlNode* const other = b.map.find(entry.key.scalar);
-    return other != nullptr && other->scalar != entry.value.scalar;
-  });
+  const auto has_all = [](const ScriptFlags& some, const ScriptFlags& all) {
+    return std::all_of(some.map.entries.begin(), some.map.entries.end(),
+                       [&](const YamlEntry& entry) {
+                         const YamlNode* const other = all.map.find(entry.key.scalar);
+                         return other != nullptr && other->scalar == entry.value.scalar;
+                       });
+  };
+  return a.config.scalar != b.config.scalar || !has_all(a, b) || !has_all(b, a);
 }
 
 /// Adds what the reading of the script found beside flags.

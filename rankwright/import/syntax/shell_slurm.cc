@@ -32,9 +32,14 @@ void set_slurm_variables(std::string_view text, Expander& words) {
       const std::string_view rest = line.substr(at);
       const std::size_t name = std::min(rest.find_first_of(" =\t"), rest.size());
       std::size_t value = rest.find_first_not_of(" =\t", name);
-      // --gres=gpu:h100:8
-      if (value != std::string_view::npos && rest.substr(value).starts_with("gpu"))
+      // --gres=nvme:100,gpu:h100:8: of the resources, the GPUs
+      if (value != std::string_view::npos && rest.substr(0, name) == "--gres") {
+        const std::size_t ends = std::min(rest.find_first_of(" \t#", value), rest.size());
+        const std::size_t gpus = rest.substr(0, ends).find("gpu", value);
+        value = gpus == std::string_view::npos ? ends : std::min(rest.find(',', gpus), ends) - 1;
+      } else if (value != std::string_view::npos && rest.substr(value).starts_with("gpu")) {
         value = std::min(rest.find_first_of(" \t#", value), rest.size()) - 1;
+      }
       for (const Setting& setting : kSettings) {
         if (rest.substr(0, name) != setting.option || value == std::string_view::npos) continue;
         Text text_of;

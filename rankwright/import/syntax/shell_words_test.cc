@@ -370,6 +370,15 @@ TEST(ShellWords, SlurmOptionsOfOneLine_AreAllRead) {
             "run --n 31");
 }
 
+TEST(ShellWords, OtherResourcesOfASlurmJob_AreNoGpus) {
+  const auto gpus = [](const std::string& option) {
+    return last_command("#SBATCH --gres=" + option + "\nrun --n $SLURM_GPUS_ON_NODE\n");
+  };
+  EXPECT_EQ(gpus("gpu:v100:4,nvme:100"), "run --n 4");
+  EXPECT_EQ(gpus("nvme:100,gpu:2  # two"), "run --n 2");
+  EXPECT_EQ(gpus("nvme:100"), "run --n ?SLURM_GPUS_ON_NODE");
+}
+
 TEST(ShellWords, GpusOfASlurmJob_AreSpreadOverItsNodes) {
   EXPECT_EQ(last_command("#SBATCH --nodes 128\n#SBATCH --gpus 512\nrun --n $SLURM_GPUS_ON_NODE\n"),
             "run --n 4");
