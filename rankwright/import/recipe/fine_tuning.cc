@@ -350,6 +350,10 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"use_adam_8bit", "job.optimizer", read_8bit_switch},
     {"deepspeed", "parallelism.zero_stage"},
     {"deepspeed_config", "parallelism.zero_stage"},
+    {"deepspeed_config_path", "parallelism.zero_stage"},
+    {"ds_config", "parallelism.zero_stage"},
+    {"ds_config_path", "parallelism.zero_stage"},
+    {"ds_config_file", "parallelism.zero_stage"},
     {"fsdp", "parallelism.zero_stage"},
     {"fsdp_config", "parallelism.zero_stage"},
     {"fsdp_version", "parallelism.zero_stage"},
@@ -406,6 +410,10 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"peft_config_path", "", nullptr, false,
      "the adapters in it are not read: estimated as PEFT's defaults"},
 };
+
+/// Names of DeepSpeed's config beside `deepspeed`.
+constexpr const char* kDeepSpeedConfigs[] = {"deepspeed_config", "deepspeed_config_path",
+                                             "ds_config", "ds_config_path", "ds_config_file"};
 
 /// Reads the DeepSpeed config that the file names, which has no states to shard if nothing says so.
 void follow_deepspeed(ForeignReading& r, const YamlNode& named, PlanFile& plan) {
@@ -526,7 +534,7 @@ void assume_eager_attention(ForeignReading& r, PlanFile& plan) {
   Draft& d = r.draft;
   const auto stated = [&](const char* key) { return find_path(r.root, key) != nullptr; };
   if (!d.model || !d.model->name.starts_with("gpt-oss") || d.attention ||
-      stated("attn_implementation") || stated("attn_impl"))
+      stated("attn_implementation") || stated("attn_impl") || stated("parallel"))
     return;
   constexpr const char* kHint = "set software.attention in a plan file";
   constexpr const char* kAssumed =
@@ -594,7 +602,9 @@ void read_fine_tuning_tree(ForeignReading& reading, PlanFile& plan,
   draft.sequence_parallel = false;
   draft.order = mesh::kDefaultOrder;
   const YamlNode* deepspeed = find_path(root, "deepspeed");
-  const YamlNode* const named = find_path(root, "deepspeed_config");
+  const YamlNode* named = nullptr;
+  for (const char* const key : kDeepSpeedConfigs)
+    if (named == nullptr) named = find_path(root, key);
   // DeepSpeed's own arguments are a switch and a file.
   if (named != nullptr && (deepspeed == nullptr || deepspeed->scalar == "true")) deepspeed = named;
   if (deepspeed != nullptr && deepspeed->kind == YamlNode::Kind::scalar && !is_off(*deepspeed))

@@ -182,7 +182,7 @@ void add_adapters(ScriptFlags& flags, const std::string& code, const std::string
   if (!rank.empty() && !is_number(rank)) rank = find_assigned(code, rank);
   if (!is_number(rank)) return;
   const std::string modules = join_names(find_argument(arguments, "target_modules"));
-  add_key(flags, "use_peft", "true");
+  add_key(flags, "use_lora", "true");
   add_key(flags, "lora_r", rank);
   if (!modules.empty()) add_key(flags, "lora_target_modules", modules);
   for (const char* const bits : {"load_in_4bit", "load_in_8bit"})
@@ -195,11 +195,10 @@ void add_adapters(ScriptFlags& flags, const std::string& code, const std::string
 }
 
 /// Adds the literals that the code gives to a class of arguments, where no flag states them.
-/// Programs that parse the class from their flags have none.
 void add_arguments(ScriptFlags& flags, const std::string& code, const std::string& program,
                    PlanFile& plan) {
   const ArgumentsClass* const row = find_arguments_class(code);
-  if (row == nullptr || code.find("HfArgumentParser") != std::string::npos) return;
+  if (row == nullptr) return;
   const std::vector<Argument> arguments = list_arguments(find_call(code, row->name));
   std::vector<std::string> added;
   for (const ForeignKey& known : fine_tuning_keys()) {

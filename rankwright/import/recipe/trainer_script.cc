@@ -149,10 +149,24 @@ bool report_unread_config(const ScriptFlags& flags, PlanFile& plan) {
   return false;
 }
 
+/// Returns a config.json as one of LLaMA; empty if it does not state the shapes of one.
+std::string take_for_llama(std::string_view text) {
+  constexpr std::string_view kKey = "\"model_type\"";
+  for (const char* const shape : {"hidden_size", "intermediate_size", "num_hidden_layers",
+                                  "num_attention_heads", "vocab_size"})
+    if (text.find(shape) == std::string_view::npos) return {};
+  const std::size_t key = text.find(kKey);
+  if (key == std::string_view::npos) return {};
+  const std::size_t begin = text.find('"', key + kKey.size());
+  const std::size_t end = begin == std::string_view::npos ? begin : text.find('"', begin + 1);
+  if (end == std::string_view::npos) return {};
+  return std::string(text.substr(0, begin)) + "\"llama" + std::string(text.substr(end));
+}
+
 /// Returns the model whose config.json lies in the folder that a flag names; nothing if none can be
-/// read.
+/// read. One of a type of its own is taken for LLaMA's, and reported.
 std::optional<model::Model> read_local_model(const ScriptFlags& flags, const std::string& file,
-                                             const FileReader& files) {
+                                             const FileReader& files, Diagnostics& findings) {
   for (const char* const key : {"config_name", "model_name_or_path", "model"}) {
     const YamlNode* const named = flags.map.find(key);
     if (named == nullptr || named->scalar.empty()) continue;
@@ -161,6 +175,12 @@ std::optional<model::Model> read_local_model(const ScriptFlags& flags, const std
     const Result<std::string> text = read_named_file(files, file, name);
     if (!text) continue;
     if (Result<model::Model> model = read_hf_config(*text, name)) return std::move(*model);
+    Result<model::Model> model = read_hf_config(take_for_llama(*text), name);
+    if (!model) continue;
+    findings.push_back(make_assumption(
+        fmt::format("the layers of LLaMA for the model_type in {}", make_path_excerpt(name)),
+        "--model FILE", {.file = file}));
+    return std::move(*model);
   }
   return std::nullopt;
 }
@@ -265,7 +285,8 @@ void read_trainer_script(PlanFile& plan, const FileReader& files) {
   const bool launched = starts_with_accelerate(command);
   read_fine_tuning_tree(reading, plan,
                         launched ? read_accelerate_launch(flags, all_files, plan) : std::nullopt);
-  if (!plan.draft.model) plan.draft.model = read_local_model(flags, plan.name, all_files);
+  if (!plan.draft.model)
+    plan.draft.model = read_local_model(flags, plan.name, all_files, plan.findings);
   if (!plan.draft.shape && !plan.draft.world)
     read_node_shape(reading, "nodes", "gpus_per_node", 1, std::nullopt, &flags, &plan);
   if (!plan.draft.shape && !plan.draft.world && !flags.open_ranks)

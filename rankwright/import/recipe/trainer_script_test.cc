@@ -408,9 +408,10 @@ TEST(TrainerScript, ArgumentsInTheCodeOfAProgram_AreAssumed) {
 }
 
 TEST(TrainerScript, ConfigOfAModelBesideTheScript_IsRead) {
+  std::string type = "llama";
   const FileReader files = [&](const std::string& name) -> Result<std::string> {
     if (!name.ends_with("conf/tiny.json")) return refuse_file(name);
-    return R"({"model_type": "llama", "hidden_size": 512, "intermediate_size": 1024,
+    return "{\"model_type\": \"" + type + R"(", "hidden_size": 512, "intermediate_size": 1024,
                "num_hidden_layers": 8, "num_attention_heads": 8, "vocab_size": 32000})";
   };
   const PlanFile plan = read(
@@ -420,6 +421,13 @@ TEST(TrainerScript, ConfigOfAModelBesideTheScript_IsRead) {
   ASSERT_TRUE(plan.draft.model.has_value());
   EXPECT_EQ(plan.draft.model->layers(), 8);
   EXPECT_EQ(plan.draft.master_dtype, std::nullopt);  // no weights are loaded in bf16
+  type = "own-v4";
+  const PlanFile own = read(
+      "accelerate launch run_clm.py --config_name conf/tiny.json "
+      "--per_device_train_batch_size 2\n",
+      files);
+  ASSERT_TRUE(own.draft.model.has_value());
+  EXPECT_THAT(own.findings, Contains(Field(&Diagnostic::detail, HasSubstr("layers of LLaMA"))));
 }
 
 // Module by module: the experts of gpt-oss are parameters of one.

@@ -167,6 +167,11 @@ ScriptFlags read_script(std::string_view text, const ShellInput& input) {
   }
   // The flags of a command that trains count more than those of others.
   for (const ShellCommand* const command : runs) launched_ones.add(command->words);
+  // Without flags of training, the first program that does nothing else is taken for it.
+  for (const ShellCommand& command : script.commands)
+    if (first.command.empty() && !command.assigned && !prints(command) &&
+        !runs_other_program(command.words) && !find_program(command.words).empty())
+      first.command = list_programs(command.words);
   for (ScriptFlags* const chosen : {&commands, &all}) {
     chosen->command = first.command;
     if (!first.module.empty()) chosen->module = first.module;
