@@ -244,6 +244,7 @@ class YamlFlagCollector {
     if (value.kind != YamlNode::Kind::scalar || is_null(value) || value.scalar == "None" ||
         value.scalar == "false" || value.scalar == "~")
       return;
+    if (flag == "gpus-per-node" && is_all_gpus(value.scalar)) return;
     if (const std::optional<std::string> variable = find_variable(value.scalar)) {
       const auto given = input_.variables.find(*variable);
       std::optional<std::string> text;
@@ -268,6 +269,9 @@ class YamlFlagCollector {
     if (out_.map.entries.size() < kMaxFlags)
       out_.map.entries.push_back({std::move(named), std::move(value)});
   }
+
+  /// Returns whether the number of a node's GPUs is that of the node, which Lightning writes so.
+  static bool is_all_gpus(std::string_view text) { return text == "-1" || text == "auto"; }
 
   /// Returns "TP" for "$TP", "${TP}", "${oc.env:TP}" and "<<<TP>>>"; nothing if the text is a
   /// value.

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "rankwright/import/plan/plan_format.h"
@@ -104,6 +105,20 @@ TEST(MegatronYaml, DottedKeys_AreRead) {
   EXPECT_EQ(resolve(plan.draft).world, 8);
   ASSERT_TRUE(plan.draft.model.has_value());
   EXPECT_EQ(plan.draft.model->layers(), 12);
+}
+
+// Lightning's -1 and "auto" are all GPUs of a node, whose number is not known.
+TEST(MegatronYaml, AllDevices_LeaveTheGpusOpen) {
+  for (const char* const devices : {"-1", "auto"}) {
+    const PlanFile plan =
+        read(fmt::format("trainer:\n  devices: {}\n  num_nodes: 4\n"
+                         "model: {{tensor_model_parallel_size: 4, micro_batch_size: 1,\n"
+                         "  global_batch_size: 32, encoder_seq_length: 2048}}\n",
+                         devices));
+    EXPECT_FALSE(has_errors(plan.findings)) << devices;
+    EXPECT_EQ(plan.draft.shape, std::nullopt) << devices;
+    EXPECT_THAT(plan.usual_world, Optional(32)) << devices;
+  }
 }
 
 TEST(MegatronYaml, Adapters_AreRead) {
