@@ -139,6 +139,13 @@ std::string config_json(const YamlNode& map, std::string_view model_type) {
   return config.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
+/// The experts of nanotron's examples/moe, whose keys are beside those of Llama, have two matrices
+/// with GELU between them (SparseMLP: w1, w2), whatever hidden_act says.
+void remove_expert_gates(model::Model& model) {
+  for (auto& run : model.runs)
+    if (run.layer.ffn.sparse()) run.layer.ffn.matrices = 2;
+}
+
 /// nanotron's model_config has Hugging Face's keys and states its family by a flag.
 void read_model_config(ForeignReading& r) {
   const YamlNode* node = find_path(r.root, "model.model_config");
@@ -163,6 +170,8 @@ void read_model_config(ForeignReading& r) {
   const std::string text = config_json(*node, is_qwen ? "qwen2" : "llama");
   Result<model::Model> model = read_hf_config(text, "this model");
   if (!model) model.error().where = {};  // a location in `text`, not in the file
+  if (model && node->find("moe_num_experts") != nullptr && node->find("moe_config") == nullptr)
+    remove_expert_gates(*model);
   r.fields.under("model", *node, [&] { r.draft.model = r.fields.take(*node, std::move(model)); });
 }
 

@@ -113,6 +113,21 @@ TEST(NanotronImport, WithoutAccumulator_StatesAreIn16Bits) {
   EXPECT_EQ(narrow.moment_dtype, plan::Dtype::bf16);
 }
 
+// Experts of 2 x 1024 x 4096, 8 of them, a router of 8 x 1024 and attention of 4 x 1024 x 1024 in
+// each of 16 layers, and 2 x 32000 x 1024 of embeddings: 1.207 B.
+TEST(NanotronImport, ExpertsOfExamplesMoe_HaveTwoMatrices) {
+  const PlanFile plan = read(
+      "model:\n  model_config:\n    hidden_act: silu\n    hidden_size: 1024\n"
+      "    intermediate_size: 4096\n    is_llama_config: true\n"
+      "    num_attention_heads: 16\n    num_key_value_heads: 16\n"
+      "    num_hidden_layers: 16\n    vocab_size: 32000\n    tie_word_embeddings: false\n"
+      "    moe_num_experts: 8\n    num_experts_per_tok: 2\n    moe_capacity_factor: 1\n" +
+      std::string(kConfig));
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_NEAR(double(count_parameters(*plan.draft.model).total()), 1.207e9, 0.001e9);
+  EXPECT_EQ(plan.draft.model->layer(0).ffn.active, 2);
+}
+
 // A fork for images and text has the shapes of the language model below.
 TEST(NanotronImport, LanguageModelOfAVisionConfig) {
   const PlanFile plan = read_any_plan(
