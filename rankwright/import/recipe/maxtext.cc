@@ -62,7 +62,9 @@ constexpr std::string_view kModelFile = "(model file)", kUnknownName = "unknown"
 /// Whether a config lies over base.yml, and whether that could be read.
 struct BaseConfig {
   bool below = false, read = false;
+  std::string_view usual{};  // a config over base.yml whose settings are assumed
 };
+constexpr std::string_view kBaseName = "base.yml", kRlName = "rl.yml";
 
 constexpr std::string_view kOnlyStudent = "only the trained model is counted, without its teacher";
 
@@ -288,9 +290,9 @@ void read_maxtext_model(ForeignReading& r, bool over_base) {
   const YamlNode* const named = find_path(r.root, "model_name");
   const std::string name = word_at(r, "model_name");
   if (name.empty() || name == "default") return read_stated_shapes(r, over_base);
+  if (find_path(r.root, kModelFile) != nullptr) return read_stated_shapes(r, false);
   if (const std::optional<model::Model> known = find_hub_model(name))
     return override_model(r, *known);
-  if (find_path(r.root, kModelFile) != nullptr) return read_stated_shapes(r, false);
   r.fields.under("model", *named, [&] { read_named_model(r, *named); });
   if (!r.draft.model && name != kUnknownName)
     r.fields.report(*named, make_assumption(fmt::format("the shapes of {}: MaxText has them in "
@@ -329,6 +331,40 @@ void fill_maxtext_axes(ForeignReading& r) {
   d.pp = read_axis(r, "pipeline");
 }
 
+/// The activations that `remat_policy: custom` keeps, recomputes or offloads one by one.
+constexpr const char* kRematTensors[] = {"decoder_layer_input",
+                                         "query_proj",
+                                         "key_proj",
+                                         "value_proj",
+                                         "qkv_proj",
+                                         "out_proj",
+                                         "context",
+                                         "mlpwi",
+                                         "mlpwi_0",
+                                         "mlpwi_1",
+                                         "mlpwo"};
+
+/// Reads reinforcement learning, whose configs divide the devices between the trainer and the
+/// sampler. Its batches are of prompts.
+void read_maxtext_rl(ForeignReading& r, BaseConfig base, PlanFile& plan) {
+  const YamlNode* const fraction = find_path(r.root, "trainer_devices_fraction");
+  if (fraction == nullptr) return;
+  Draft& d = r.draft;
+  d.method = plan::Method::grpo;
+  const std::string penalty = word_at(r, "rl.grpo_beta");
+  d.ref_model = penalty.empty() || penalty.find_first_of("123456789") != std::string::npos;
+  report_left_out(r, *fraction,
+                  "only the update of the policy is estimated, on the trainer's devices, without "
+                  "generation");
+  if (!base.usual.empty())
+    r.fields.report(*fraction,
+                    make_assumption(fmt::format("the settings of MaxText's {}", base.usual),
+                                    "put the file there"));
+  if (find_path(r.root, "per_device_batch_size") != nullptr && base.usual.empty()) return;
+  d.micro_batch = 1;
+  plan.open.push_back({"parallelism.micro_batch", "1 sequence per device", "--micro-batch N"});
+}
+
 void fill_maxtext(ForeignReading& r, BaseConfig base) {
   Draft& d = r.draft;
   fill_maxtext_axes(r);
@@ -356,7 +392,10 @@ void fill_maxtext(ForeignReading& r, BaseConfig base) {
   const std::string remat = word_at(r, "remat_policy");
   d.recompute =
       remat.empty() || remat == "full" ? plan::Recompute::full : plan::Recompute::selective;
-  if (remat.find("offload") != std::string::npos)
+  const auto offloads = [&](const char* key) { return word_at(r, key) == "offload"; };
+  const bool custom = remat == "custom" &&
+                      std::any_of(std::begin(kRematTensors), std::end(kRematTensors), offloads);
+  if (custom || remat.find("offload") != std::string::npos)
     report_left_out(r, *find_path(r.root, "remat_policy"),
                     "kept activations are estimated on the GPU");
   // Versions whose base.yml does not have the key have no other kernel.
@@ -404,12 +443,33 @@ YamlNode apply_student(YamlNode tree) {
 void read_maxtext_tree(ForeignReading& reading, BaseConfig base, PlanFile& plan) {
   read_foreign(reading, kMaxtextKeys, plan);
   fill_maxtext(reading, base);
+  read_maxtext_rl(reading, base, plan);
   if (const std::optional<i64> devices = count_stated_devices(reading); devices > 1)
     plan.usual_world = devices;
   plan.ignored_keys.clear();  // data, checkpoints and logging
 }
 
-/// Adds the config that `named` names under `root`, and the one below it.
+/// A setting of rl.yml, MaxText's config of reinforcement learning, which differs from base.yml's.
+struct RlSetting {
+  std::string_view key, value;
+};
+constexpr RlSetting kRlSettings[] = {
+    {"trainer_devices_fraction", "0.5"}, {"weight_dtype", "bfloat16"},
+    {"attention", "dot_product"},        {"remat_policy", "custom"},
+    {"decoder_layer_input", "offload"},  {"max_target_length", "1024"}};
+
+/// Adds the settings of rl.yml that `place` names under those of `root`, if it cannot be read.
+void add_rl_settings(YamlNode& root, const YamlNode& place) {
+  for (const RlSetting& row : kRlSettings) {
+    if (root.find(row.key) != nullptr) continue;
+    YamlEntry entry{place, place};
+    entry.key.scalar = row.key;
+    entry.value.scalar = row.value;
+    root.entries.push_back(std::move(entry));
+  }
+}
+
+/// Adds the config that `named` names under `root`, and those below it: base.yml is the last one.
 BaseConfig inherit_config(YamlNode& root, const YamlNode& named, const std::string& file,
                           const FileReader& files) {
   const bool read = inherit_file(root, named, file, files);
@@ -420,21 +480,44 @@ BaseConfig inherit_config(YamlNode& root, const YamlNode& named, const std::stri
   }
   YamlNode below = *base;
   below.scalar = beside(named.scalar, base->scalar);
-  return {true, inherit_file(root, below, file, files)};
+  const bool found = inherit_file(root, below, file, files);
+  if (below.scalar.ends_with(kBaseName)) return {true, found};
+  BaseConfig result{true, false};
+  if (!found && below.scalar.ends_with(kRlName)) {
+    add_rl_settings(root, below);
+    result.usual = "rl.yml";
+  }
+  below.scalar = beside(below.scalar, kBaseName);
+  result.read = inherit_file(root, below, file, files);
+  return result;
 }
 
-/// Adds the file of a model that the catalog does not have: it is beside the configs, and counts
-/// more than they do.
+/// Returns whether the file of a model states the width and the layers that the catalog has.
+bool has_shapes_of(const YamlNode& stated, const model::Model& known) {
+  const auto states = [&](std::string_view key, i64 value) {
+    const YamlNode* const node = stated.find(key);
+    return node == nullptr || node->scalar == std::to_string(value);
+  };
+  return states("base_emb_dim", known.hidden) && states("base_num_decoder_layers", known.layers());
+}
+
+/// Adds the file of a model that the catalog does not have, or has with other shapes: it is beside
+/// the configs, and counts more than they do.
 void inherit_model(YamlNode& root, const YamlNode& tree, const YamlNode& config,
                    const std::string& file, const FileReader& files) {
   const YamlNode* const name = tree.find("model_name");
   if (name == nullptr || name->scalar.find('/') != std::string::npos || is_off(*name) ||
-      name->scalar == "default" || find_hub_model(name->scalar))
+      name->scalar == "default")
     return;
   YamlNode path = *name;
   for (const char* const folder : {"models/", "../models/"}) {
     path.scalar = beside(config.scalar, fmt::format("{}{}.yml", folder, name->scalar));
-    if (!inherit_file(root, path, file, files)) continue;
+    YamlNode stated = path;
+    stated.kind = YamlNode::Kind::map;
+    if (!inherit_file(stated, path, file, files)) continue;
+    const std::optional<model::Model> known = find_hub_model(name->scalar);
+    if (known && has_shapes_of(stated, *known)) return;
+    inherit_file(root, path, file, files);
     YamlEntry mark{path, path};
     mark.key.scalar = kModelFile;
     root.entries.push_back(std::move(mark));
@@ -505,9 +588,10 @@ bool claims_maxtext(std::string_view file, std::string_view text) {
            has_any(text, {"train.py", ".train ", "\"train\"", "sft_trainer", "train_sft",
                           "train_rl", "train_grpo", "train_distill", "train_compile"}) &&
            has_any(text, {"per_device_batch_size", "ici_fsdp_parallelism", "ici_tensor_parallelism",
-                          "max_target_length="});
-  // Only MaxText has a config that lies over base.yml.
-  if (is_yaml_file(file) && has_any(text, {"base_config:"}) && has_any(text, {"base.yml"}))
+                          "max_target_length=", "configs/base.yml", "configs/rl.yml"});
+  // Only MaxText has configs that lie over others of these names.
+  if (is_yaml_file(file) && has_any(text, {"base_config:"}) &&
+      has_any(text, {"base.yml", "rl.yml", "sft.yml", "max_target_length:"}))
     return true;
   return is_yaml_file(file) &&
          has_any(text, {"ici_fsdp_parallelism:", "per_device_batch_size:", "base_emb_dim:"}) &&

@@ -153,6 +153,49 @@ TEST(Maxtext, ConfigOverItsBase_IsRead) {
   EXPECT_THAT(plan.draft.micro_batch, Optional(12));
 }
 
+// Packages of 2026 have the programs under maxtext.trainers; the layout may be that of the model's
+// file alone.
+TEST(Maxtext, ModuleOfTrainers_IsRead) {
+  const std::string command =
+      "PYTHONPATH=src python3 -m maxtext.trainers.pre_train.train src/maxtext/configs/base.yml \\\n"
+      "  model_name=mine-8b run_name=a\n";
+  const Files files = {
+      {"src/maxtext/configs/models/mine-8b.yml",
+       kShapes + "ici_expert_parallelism: 8\nici_fsdp_parallelism: 1\nper_device_batch_size: 2\n"
+                 "gradient_accumulation_steps: 8\nmax_target_length: 1024\n"}};
+  const PlanFile plan = read(command, "run.sh", files);
+  ASSERT_EQ(plan.format->name, "maxtext");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.draft.ep, Optional(8));
+  EXPECT_THAT(plan.draft.micro_batch, Optional(2));
+  EXPECT_THAT(plan.draft.sequence, Optional(1024));
+}
+
+// A config of reinforcement learning lies over rl.yml, and that one over base.yml. The file of the
+// model has other shapes than the catalog.
+TEST(Maxtext, ConfigOverRl_IsReinforcementLearning) {
+  const std::string text =
+      "base_config: \"../third_party/configs/rl.yml\"\nmodel_name: qwen3-0.6b\n"
+      "max_target_length: 512\n";
+  const PlanFile plan =
+      read(text, "configs/rl_mine.yml", {{"configs/models/qwen3-0.6b.yml", kShapes}});
+  ASSERT_EQ(plan.format->name, "maxtext");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.draft.method, Optional(plan::Method::grpo));
+  EXPECT_THAT(plan.draft.ref_model, Optional(true));
+  EXPECT_THAT(plan.draft.sequence, Optional(512));
+  EXPECT_THAT(plan.draft.attention, Optional(plan::AttentionKernel::unfused));
+  EXPECT_THAT(plan.draft.micro_batch, Optional(1));
+  EXPECT_THAT(plan.findings, assumes("rl.yml"));
+  EXPECT_THAT(plan.findings, left_out("generation"));
+  EXPECT_THAT(plan.findings, left_out("on the GPU"));
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->hidden, 2048);
+  const PlanFile named = read(text, "configs/rl_mine.yml");
+  ASSERT_TRUE(named.draft.model.has_value());
+  EXPECT_EQ(named.draft.model->name, "qwen3-0.6b");
+}
+
 // 2 x 32000 x 2048 of embeddings; 16 layers of 4 x 2048 x 2048 and 3 x 2048 x 7168: 1.10 B.
 TEST(Maxtext, WithoutAModel_TrainsThatOfItsBaseConfig) {
   const PlanFile plan = read(kCommand + "\n");
