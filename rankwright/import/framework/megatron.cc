@@ -277,6 +277,9 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"torch-fsdp2-no-reshard-after-forward", "parallelism.zero_stage"},
     {"DDP-impl", "software.attention"},  // before 2023
     {"data-impl", "software.attention"},
+    {"layernorm-epsilon", "software.attention"},  // before 2024
+    {"no-query-key-layer-scaling", "software.attention"},
+    {"use-mcore-models", "software.attention"},
     {"distribute-saved-activations", "", nullptr, false, kAsStated},
     {"distribute-checkpointed-activations", "", nullptr, false, kAsStated},  // its name of 2021
     {"partition-activations", "", nullptr, false, kAsStated},                // and DeepSpeed's
@@ -373,7 +376,8 @@ constexpr ForeignKey kMegatronKeys[] = {
 bool is_read(std::string_view flag) {
   for (const std::string_view name :
        {"model", "max-length", "name-or-path", "model-name-or-path", "hf-model-id",
-        "restore-from-path", "num-npus", "mini-batch-size", "n-samples-per-prompt"})
+        "restore-from-path", "num-npus", "mini-batch-size", "n-samples-per-prompt",
+        "attention-dropout"})
     if (flag == name) return true;  // of forks and recipes
   const std::span<const std::string_view> shapes = megatron_model_flags();
   return std::find(shapes.begin(), shapes.end(), flag) != shapes.end() ||
@@ -381,9 +385,11 @@ bool is_read(std::string_view flag) {
                      [&](const ForeignKey& row) { return row.path == flag; });
 }
 
-/// Flags that later versions of Megatron-LM do not have.
+/// Flags that later versions of Megatron-LM do not have. Recipes have keys with the names of the
+/// second list today.
 constexpr std::string_view kOldFlags[] = {"DDP-impl", "data-impl", "checkpoint-activations",
                                           "activations-checkpoint-method"};
+constexpr std::string_view kOldNames[] = {"layernorm-epsilon", "no-query-key-layer-scaling"};
 
 void fill_world(ForeignReading& r) {
   constexpr i64 kMaxGpus = 4096;  // per node
@@ -563,11 +569,12 @@ void fill_in_flags(ForeignReading& r, bool by_recipe) {
   // have 16-bit formats only.
   const YamlNode* const layers = find_path(r.root, "transformer-impl");
   const bool local = layers != nullptr && layers->scalar == "local";
-  // So do programs of before 2023, which have these flags, unless they are told otherwise.
-  const bool old = layers == nullptr && std::any_of(std::begin(kOldFlags), std::end(kOldFlags),
-                                                    [&](std::string_view flag) {
-                                                      return find_path(r.root, flag) != nullptr;
-                                                    });
+  // So do programs of before 2024, which have these flags, unless they are told otherwise.
+  const auto stated = [&](std::string_view flag) { return find_path(r.root, flag) != nullptr; };
+  const bool old =
+      layers == nullptr && !is_on(r, "use-mcore-models") &&
+      (std::any_of(std::begin(kOldFlags), std::end(kOldFlags), stated) ||
+       (!by_recipe && std::any_of(std::begin(kOldNames), std::end(kOldNames), stated)));
   if ((local || old || d.param_dtype == plan::Dtype::fp32) && !d.attention)
     d.attention = plan::AttentionKernel::unfused;
 }
@@ -656,6 +663,28 @@ void disable_kernels(ForeignReading& r, const ScriptFlags& flags) {
     r.draft.attention = plan::AttentionKernel::unfused;
   else if (r.draft.attention != plan::AttentionKernel::unfused)
     r.draft.attention = plan::AttentionKernel::fused;
+}
+
+/// Reports dropout in unfused attention, which keeps a mask and the dropped scores for the backward
+/// pass. It is on by default (arguments.py: --attention-dropout 0.1); recipes have other defaults,
+/// and dumps state every argument.
+void report_attention_dropout(ForeignReading& r, const ScriptFlags& flags, bool dump,
+                              PlanFile& plan) {
+  constexpr const char* kFlag = "attention-dropout";
+  const Draft& d = r.draft;
+  const bool again = d.recompute == plan::Recompute::full ||
+                     (d.recompute == plan::Recompute::selective &&
+                      d.recompute_modules.value_or(plan::RecomputeModules{}).core_attn);
+  if (d.attention != plan::AttentionKernel::unfused || again) return;
+  const YamlNode* const stated = find_path(r.root, kFlag);
+  if (stated == nullptr && (flags.recipe || dump || !is_open(flags, kFlag))) return;
+  const std::string rate = stated == nullptr ? "0.1" : stated->scalar;
+  if (rate.find_first_of("123456789") == std::string::npos) return;  // 0.0
+  report_left_out(r, stated == nullptr ? r.root : *stated,
+                  fmt::format("{} {}{}: the masks and dropped scores of unfused attention are not "
+                              "estimated",
+                              kFlag, make_excerpt(rate), stated == nullptr ? ", by default" : ""));
+  std::erase(plan.ignored_keys, kFlag);
 }
 
 /// Returns whether the text sets CUDA_DEVICE_MAX_CONNECTIONS to 1, in a shell or in JSON.
@@ -764,6 +793,7 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
   fill_batch(reading, flags);
   read_megatron_model(reading);
   if (fork != nullptr) finish_fork(*fork, reading, plan);
+  report_attention_dropout(reading, flags, dump, plan);
   if (flags.recipe && !plan.draft.model) read_recipe_model(reading, plan.ignored_keys);
   if (flags.recipe) fill_usual_ranks(reading, plan);
   // A config in Python has values of its own classes, which may have other names.

@@ -15,6 +15,7 @@ namespace megatron_test {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::Optional;
 
 PlanFile read(std::string text, std::string name = "train.sh") {
@@ -34,7 +35,7 @@ PlanFile sample_file(const std::string& name) {
 constexpr std::string_view kShapes =
     "--num-layers 24 --hidden-size 2048 --num-attention-heads 16 --seq-length 2048 "
     "--max-position-embeddings 2048 --micro-batch-size 1 --global-batch-size 64 "
-    "--tokenizer-type GPT2BPETokenizer ";
+    "--tokenizer-type GPT2BPETokenizer --attention-dropout 0 ";
 
 Draft draft_of(const std::string& flags) {
   const PlanFile plan = read("python pretrain_gpt.py " + std::string(kShapes) + flags + "\n");
@@ -116,7 +117,7 @@ TEST(MegatronModel, Llama2Tokenizer_Has32000Rows) {
   const PlanFile plan = read(
       "python pretrain_gpt.py --num-layers 24 --hidden-size 2048 --num-attention-heads 16 "
       "--seq-length 2048 --max-position-embeddings 2048 --micro-batch-size 1 "
-      "--tokenizer-type Llama2Tokenizer --tokenizer-model tok.model\n");
+      "--tokenizer-type Llama2Tokenizer --tokenizer-model tok.model --bf16\n");
   EXPECT_TRUE(plan.findings.empty());
   ASSERT_TRUE(plan.draft.model.has_value());
   EXPECT_EQ(plan.draft.model->vocab, 32000);
@@ -451,13 +452,34 @@ TEST(MegatronImport, AttentionWithoutAFusedKernel_WritesItsScores) {
 }
 
 TEST(MegatronImport, OldFlags_MeanAttentionWithoutAFusedKernel) {
-  for (const char* const flag : {"--data-impl mmap", "--checkpoint-activations",
-                                 "--activations-checkpoint-method uniform"}) {
+  for (const char* const flag :
+       {"--data-impl mmap", "--checkpoint-activations", "--layernorm-epsilon 1e-6",
+        "--no-query-key-layer-scaling", "--activations-checkpoint-method uniform"}) {
     const std::string flags = std::string("--fp16 ") + flag;
     EXPECT_EQ(draft_of(flags).attention, plan::AttentionKernel::unfused) << flag;
     EXPECT_EQ(draft_of(flags + " --use-flash-attn").attention, plan::AttentionKernel::flash2);
     EXPECT_EQ(draft_of(flags + " --transformer-impl transformer_engine").attention, std::nullopt);
+    EXPECT_EQ(draft_of(flags + " --use-mcore-models").attention, std::nullopt);
   }
+}
+
+// Dropout in unfused attention keeps a mask and the dropped scores (0.1 by default).
+TEST(MegatronImport, DropoutInUnfusedAttention_IsReported) {
+  const auto findings = [](const std::string& more) {
+    return read_any_plan(
+               "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 24 --hidden-size 1024 "
+               "--num-attention-heads 16 --micro-batch-size 8 --seq-length 1024 --bf16 "
+               "--max-position-embeddings 1024 --tokenizer-type GPT2BPETokenizer " +
+                   more + "\n",
+               "run.sh", refuse_file)
+        .findings;
+  };
+  const std::string local = "--transformer-impl local ";
+  EXPECT_THAT(findings(local), left_out("attention-dropout 0.1, by default"));
+  EXPECT_THAT(findings(local + "--attention-dropout 0.2"), left_out("attention-dropout 0.2"));
+  EXPECT_THAT(findings(local + "--attention-dropout 0.0"), Not(left_out("attention-dropout")));
+  EXPECT_THAT(findings(local + "--recompute-activations"), Not(left_out("attention-dropout")));
+  EXPECT_THAT(findings(""), Not(left_out("attention-dropout")));
 }
 
 TEST(MegatronImport, FlagsWithUnderscoresAlone_AreRead) {
