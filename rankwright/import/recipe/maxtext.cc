@@ -224,15 +224,40 @@ constexpr DecoderBlock kDecoderBlocks[] = {
     {"gemma", "llama"}, {"gemma2", "llama"},  {"mixtral", "mixtral"}, {"qwen3", "qwen3"},
 };
 
+constexpr DecoderBlock kSparseBlocks[] = {{"mixtral", "mixtral"}, {"qwen3_moe", "qwen3_moe"}};
+/// Blocks of MaxText whose layers with experts have shapes that are not read.
+constexpr std::string_view kOtherSparseBlocks[] = {"deepseek", "llama4", "gpt_oss", "qwen3_next"};
+
 /// Returns the architecture of the layers; reports one that is unknown here.
-std::string_view find_architecture(ForeignReading& r) {
+std::string_view find_architecture(ForeignReading& r, bool sparse) {
   const std::string block = word_at(r, "decoder_block");
-  for (const DecoderBlock& row : kDecoderBlocks)
+  const std::span<const DecoderBlock> rows =
+      sparse ? std::span<const DecoderBlock>(kSparseBlocks) : kDecoderBlocks;
+  for (const DecoderBlock& row : rows)
     if (row.name == block) return row.architecture;
+  const YamlNode* const stated = find_path(r.root, "decoder_block");
   report_left_out(
-      r, *find_path(r.root, "decoder_block"),
-      fmt::format("decoder_block {}: estimated as layers of Llama", make_excerpt(block)));
-  return "llama";
+      r, stated == nullptr ? r.root : *stated,
+      fmt::format("decoder_block {}: estimated as layers of {}",
+                  block.empty() ? "default" : make_excerpt(block), sparse ? "Mixtral" : "Llama"));
+  return rows.front().architecture;
+}
+
+/// Reads experts; returns false if their layers are of a kind that is not read, which is reported.
+bool read_maxtext_experts(ForeignReading& r, i64 experts) {
+  const std::string block = word_at(r, "decoder_block");
+  if (std::find(std::begin(kOtherSparseBlocks), std::end(kOtherSparseBlocks), block) !=
+      std::end(kOtherSparseBlocks)) {
+    report_left_out(r, *find_path(r.root, "decoder_block"),
+                    fmt::format("decoder_block {}: its layers are not read: pass --model",
+                                make_excerpt(block)));
+    return false;
+  }
+  model::Shapes& s = r.shapes;
+  s.experts = experts;
+  s.active_experts = read_whole_at(r, "num_experts_per_tok", 1, experts).value_or(1);
+  s.expert_ffn = read_whole_at(r, "base_moe_mlp_dim", 1, kMaxCount).value_or(s.ffn);
+  return true;
 }
 
 /// A shape of the model that base.yml states if no other one is named.
@@ -275,13 +300,8 @@ void read_stated_shapes(ForeignReading& r, bool over_base) {
   const YamlNode* const activations = find_path(r.root, "mlp_activations");
   if (activations != nullptr && activations->items.size() == 1) s.gated = false;
   const i64 experts = read_whole_at(r, "num_experts", 1, kMaxCount).value_or(1);
-  const bool mixtral = word_at(r, "decoder_block") == "mixtral";
-  if (experts > 1 && mixtral) {
-    s.experts = experts;
-    s.active_experts = read_whole_at(r, "num_experts_per_tok", 1, experts).value_or(1);
-    s.expert_ffn = read_whole_at(r, "base_moe_mlp_dim", 1, kMaxCount).value_or(s.ffn);
-  }
-  if (experts == 1 || mixtral) build_shapes(r, find_architecture(r), "base_emb_dim");
+  if (experts > 1 && !read_maxtext_experts(r, experts)) return;
+  build_shapes(r, find_architecture(r, experts > 1), "base_emb_dim");
 }
 
 /// Reads the model: a named one of the catalog, or the shapes of the config, which those of a file

@@ -171,6 +171,24 @@ TEST(Maxtext, ModuleOfTrainers_IsRead) {
   EXPECT_THAT(plan.draft.sequence, Optional(1024));
 }
 
+// 16 layers of 8 x 3 x 2048 x 10240 and 4 x 2048 x 2048, and 2 x 32000 x 2048: 8.45 B.
+TEST(Maxtext, ExpertsOfAFork_AreThoseOfMixtral) {
+  const auto experts = [](const std::string& block) {
+    return read(kCommand +
+                "base_emb_dim=2048 base_num_query_heads=16 base_num_kv_heads=16 head_dim=128 "
+                "base_num_decoder_layers=16 base_mlp_dim=10240 base_moe_mlp_dim=10240 "
+                "num_experts=8 num_experts_per_tok=1 vocab_size=32000 decoder_block=" +
+                block + "\n");
+  };
+  const PlanFile fork = experts("mine");
+  EXPECT_NEAR(count_billions(fork), 8.45, 0.01);
+  EXPECT_THAT(fork.findings, left_out("decoder_block mine: estimated as layers of Mixtral"));
+  EXPECT_THAT(experts("mixtral").findings, Not(left_out("decoder_block")));
+  const PlanFile other = experts("deepseek");
+  EXPECT_FALSE(other.draft.model.has_value());
+  EXPECT_THAT(other.findings, left_out("decoder_block deepseek"));
+}
+
 // A config of reinforcement learning lies over rl.yml, and that one over base.yml. The file of the
 // model has other shapes than the catalog.
 TEST(Maxtext, ConfigOverRl_IsReinforcementLearning) {
