@@ -55,6 +55,8 @@ constexpr ForeignKey kNeoxKeys[] = {
     {"vocab_size", "model", shape<&model::Shapes::vocab>},
     {"padded_vocab_size", "model", shape<&model::Shapes::vocab>},
     {"max_position_embeddings", "model"},
+    {"mlp_multiple_of", "model"},
+    {"attention_config", "software.attention"},
     {"pos_emb", "model"},
     {"no_weight_tying", "model"},
     {"norm", "model"},
@@ -83,6 +85,7 @@ constexpr ForeignKey kNeoxKeys[] = {
     {"precision", "job.param_dtype", read_trainer_dtype},
     {"fp16.enabled", "job.param_dtype"},
     {"fp16.fp16", "job.param_dtype"},
+    {"fp16.type", "job.param_dtype"},
     {"bf16.enabled", "job.param_dtype"},
     {"checkpoint_activations", "parallelism.recompute", read_full_recompute},
     {"partition_activations", ""},
@@ -90,6 +93,13 @@ constexpr ForeignKey kNeoxKeys[] = {
     {"data_types.grad_accum_dtype", "job.grad_dtype"},
     {"optimizer.type", "job.optimizer", read_neox_optimizer},
     {"train_impl", "job.method"},
+    {"dpo_reference_free", "job.ref_model"},
+    {"precompute_model_name", "job.ref_model"},
+    {"curriculum_learning.enabled", "", nullptr, false, "every step is estimated as the longest"},
+    {"sliding_window_width", "", nullptr, false, "attention is estimated without the window"},
+    {"num_unique_layers", "", nullptr, false, "no layers are estimated as sharing parameters"},
+    {"moe_use_residual", "", nullptr, false, "estimated without the dense layer beside experts"},
+    {"soft_prompt_tuning.enabled", "", nullptr, false, kAllTrained},
 };
 
 /// Keys are written with dashes or underscores.
@@ -433,10 +443,11 @@ bool claims_gpt_neox(std::string_view file, std::string_view text) {
 
 void read_neox_tree(ForeignReading& reading, YamlNode& tree, PlanFile& plan) {
   use_underscores(tree);
+  reading.known = &KnownKeys::find("gpt-neox");
+  reading.launcher_keys = {"nodes", "gpus_per_node"};
   read_foreign(reading, kNeoxKeys, plan);
   fill_neox(reading);
   fill_neox_model(reading);
-  plan.ignored_keys.clear();  // data, learning rates and logging
 }
 
 void read_gpt_neox(PlanFile& plan, const FileReader& files) {

@@ -182,6 +182,29 @@ TEST(GptNeox, Experts_AreInEveryLayerOfTheInterval) {
   EXPECT_TRUE(second.draft.model->layer(1).ffn.sparse());
 }
 
+// The keys of a fork may change the model, and those of a curriculum the length of the first steps.
+TEST(GptNeox, KeysWithoutAnEstimate_AreNamed) {
+  const auto read = [](const std::string& more) {
+    return read_any_plan(
+        "{\"pipe_parallel_size\": 1, \"model-parallel-size\": 1, \"num-layers\": 12,\n"
+        "\"hidden-size\": 768, \"num-attention-heads\": 12, \"seq-length\": 2048,\n"
+        "\"optimizer\": {\"type\": \"Adam\", \"params\": {\"lr\": 0.1}}, \"lr-decay-iters\": 9,\n"
+        "\"train_micro_batch_size_per_gpu\": 4" +
+            more + "}\n",
+        "a.yml", refuse_file);
+  };
+  const PlanFile plain = read("");
+  EXPECT_EQ(plain.unknown_keys, 0u);
+  const PlanFile fork = read(", \"use_gru\": true, \"gru-width\": 768");
+  EXPECT_TRUE(std::any_of(fork.findings.begin(), fork.findings.end(), [](const auto& one) {
+    return one.code == "RW0618" && one.detail == "use_gru, gru_width";
+  }));
+  const std::string curriculum = ", \"curriculum_learning\": {\"curriculum_type\": \"seqlen\", ";
+  EXPECT_THAT(read(curriculum + "\"enabled\": true}").findings, left_out("longest"));
+  EXPECT_THAT(read(curriculum + "\"enabled\": false}").findings,
+              ::testing::Not(left_out("longest")));
+}
+
 // deepy.py merges the configs of its command, here of a folder.
 TEST(GptNeox, LaunchScript_MergesTheConfigsThatItNames) {
   const FileReader files = [](const std::string& path) -> Result<std::string> {
