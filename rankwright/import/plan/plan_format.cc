@@ -94,7 +94,7 @@ constexpr PlanFormat kPlanFormats[] = {
     {"gpt-neox", "GPT-NeoX YAML config or launch script", rules::Target::any, claims_gpt_neox,
      read_gpt_neox, nullptr, nullptr, false, true},
     {"llm-foundry", "llm-foundry YAML config", rules::Target::any, claims_llm_foundry,
-     read_llm_foundry},
+     read_llm_foundry, nullptr, nullptr, false, true},
     {"maxtext", "MaxText YAML config or launch script", rules::Target::any, claims_maxtext,
      read_maxtext, nullptr, nullptr, false, true},
     {"torchtitan-python", "torchtitan Python config: its first function", rules::Target::any,

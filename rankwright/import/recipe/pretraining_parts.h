@@ -1,8 +1,9 @@
 // Shared by the readers of configs for pretraining: pretraining_yaml.cc, which defines these,
-// neox_script.cc and maxtext.cc.
+// neox_script.cc, foundry_script.cc and maxtext.cc.
 #pragma once
 
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -30,5 +31,15 @@ void read_neox_tree(ForeignReading& reading, YamlNode& tree, PlanFile& plan);
 /// As claims_gpt_neox() and read_gpt_neox(), for launch scripts.
 bool claims_neox_script(std::string_view file, std::string_view text);
 void read_neox_script(PlanFile& plan, const FileReader& files);
+
+/// The keys of llm-foundry, and the reader of a tree that has them at its root.
+std::span<const ForeignKey> foundry_keys();
+void read_foundry_tree(ForeignReading& reading, PlanFile& plan);
+/// Returns the config in a file of Composer's launcher, with the settings of FSDP at their first
+/// place.
+YamlNode unwrap_foundry(const YamlNode& root);
+/// As claims_llm_foundry() and read_llm_foundry(), for launch scripts.
+bool claims_foundry_script(std::string_view file, std::string_view text);
+void read_foundry_script(PlanFile& plan, const FileReader& files);
 
 }  // namespace rankwright::importer

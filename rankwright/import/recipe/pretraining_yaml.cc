@@ -374,25 +374,6 @@ void fill_foundry(ForeignReading& r) {
   d.attention = find_foundry_attention(r);
 }
 
-/// Composer's launcher has the config under `parameters`, and FSDP's settings moved to
-/// `parallelism_config.fsdp`.
-YamlNode unwrap_foundry(const YamlNode& root) {
-  const YamlNode* const inner = root.find("parameters");
-  YamlNode tree = inner != nullptr && inner->kind == YamlNode::Kind::map ? *inner : root;
-  if (inner != nullptr)
-    for (const YamlEntry& entry : root.entries)
-      if (entry.key.scalar == "compute") tree.entries.push_back(entry);
-  const YamlNode* const fsdp = find_path(tree, "parallelism_config.fsdp");
-  if (fsdp != nullptr && tree.find("fsdp_config") == nullptr) {
-    YamlEntry entry{*fsdp, *fsdp};
-    entry.key.kind = YamlNode::Kind::scalar;
-    entry.key.scalar = "fsdp_config";
-    entry.key.entries.clear();
-    tree.entries.push_back(std::move(entry));
-  }
-  return tree;
-}
-
 }  // namespace
 
 /// Builds the model of the reading's shapes if they are complete.
@@ -460,22 +441,49 @@ void read_gpt_neox(PlanFile& plan, const FileReader& files) {
   plan.keys = fields.keys();
 }
 
+/// Composer's launcher has the config under `parameters`, and FSDP's settings moved to
+/// `parallelism_config.fsdp`.
+YamlNode unwrap_foundry(const YamlNode& root) {
+  const YamlNode* const inner = root.find("parameters");
+  YamlNode tree = inner != nullptr && inner->kind == YamlNode::Kind::map ? *inner : root;
+  if (inner != nullptr)
+    for (const YamlEntry& entry : root.entries)
+      if (entry.key.scalar == "compute") tree.entries.push_back(entry);
+  const YamlNode* const fsdp = find_path(tree, "parallelism_config.fsdp");
+  if (fsdp != nullptr && tree.find("fsdp_config") == nullptr) {
+    YamlEntry entry{*fsdp, *fsdp};
+    entry.key.kind = YamlNode::Kind::scalar;
+    entry.key.scalar = "fsdp_config";
+    entry.key.entries.clear();
+    tree.entries.push_back(std::move(entry));
+  }
+  return tree;
+}
+
+std::span<const ForeignKey> foundry_keys() { return kFoundryKeys; }
+
+void read_foundry_tree(ForeignReading& reading, PlanFile& plan) {
+  read_foreign(reading, kFoundryKeys, plan);
+  fill_foundry(reading);
+  plan.ignored_keys.clear();  // data, schedules and logging
+}
+
 bool claims_llm_foundry(std::string_view file, std::string_view text) {
+  if (claims_foundry_script(file, text)) return true;
   return is_yaml_file(file) &&
          has_any(text, {"device_train_microbatch_size:", "global_train_batch_size:"}) &&
          has_any(text, {"max_seq_len:", "fsdp_config:", "train_loader:"});
 }
 
 void read_llm_foundry(PlanFile& plan, const FileReader& files) {
+  if (is_script_file(plan.name)) return read_foundry_script(plan, files);
   Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
   if (!root) return plan.findings.push_back(root.error());
   YamlNode tree = unwrap_foundry(*root);
   resolve_references(tree);
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, tree, files};
-  read_foreign(reading, kFoundryKeys, plan);
-  fill_foundry(reading);
-  plan.ignored_keys.clear();  // data, schedules and logging
+  read_foundry_tree(reading, plan);
   plan.keys = fields.keys();
 }
 

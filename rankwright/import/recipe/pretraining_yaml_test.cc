@@ -145,6 +145,33 @@ TEST(LlmFoundry, ExpertsOfMpt_AreReported) {
               left_out("8 experts"));
 }
 
+// Composer's script changes to the folder of the config, here by the path in a container.
+TEST(LlmFoundry, LaunchScript_ReadsTheConfigBelowItsFolder) {
+  const FileReader files = [](const std::string& path) -> Result<std::string> {
+    if (path != "scripts/train/yamls/small.yaml") return refuse_file(path);
+    return "max_seq_len: 2048\nglobal_train_batch_size: 64\ndevice_train_microbatch_size: 4\n"
+           "model: {name: mpt_causal_lm, d_model: 768, n_heads: 12, n_layers: 12,\n"
+           "  max_seq_len: ${max_seq_len}}\nprecision: amp_bf16\n"
+           "fsdp_config: {sharding_strategy: FULL_SHARD}\n";
+  };
+  const std::string text =
+      "#!/bin/bash\ncd /project/scripts/train\ncomposer -n 4 train.py yamls/small.yaml \\\n"
+      "  train_loader.dataset.split=a max_seq_len=1024 fsdp_config.sharding_strategy=NO_SHARD\n";
+  const PlanFile plan = read_any_plan(text, "train.sh", files);
+  EXPECT_EQ(plan.format->name, "llm-foundry");
+  EXPECT_FALSE(has_errors(plan.findings));
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->layers(), 12);
+  EXPECT_EQ(plan.draft.model->positions, 1024);
+  EXPECT_THAT(plan.draft.sequence, Optional(1024));
+  EXPECT_THAT(plan.draft.micro_batch, Optional(4));
+  EXPECT_THAT(plan.draft.zero, Optional(0));
+  EXPECT_EQ(resolve(plan.draft).world, 4);
+  const PlanFile none = read_any_plan(text, "train.sh", refuse_file);
+  ASSERT_TRUE(has_errors(none.findings));
+  EXPECT_EQ(none.findings.front().detail, "they are in yamls/small.yaml, which cannot be read");
+}
+
 TEST(MaxText, OverridesOfANamedModel_ChangeItsLayers) {
   const auto script = [](const std::string& settings) {
     return read_any_plan(
