@@ -150,8 +150,8 @@ TEST(LlmFoundry, LaunchScript_ReadsTheConfigBelowItsFolder) {
   const FileReader files = [](const std::string& path) -> Result<std::string> {
     if (path != "scripts/train/yamls/small.yaml") return refuse_file(path);
     return "max_seq_len: 2048\nglobal_train_batch_size: 64\ndevice_train_microbatch_size: 4\n"
-           "model: {name: mpt_causal_lm, d_model: 768, n_heads: 12, n_layers: 12,\n"
-           "  max_seq_len: ${max_seq_len}}\nprecision: amp_bf16\n"
+           "model:\n  name: mpt_causal_lm\n  d_model: 768\n  n_heads: 12\n  n_layers: 12\n"
+           "  max_seq_len: ${max_seq_len}\nprecision: amp_bf16\n"
            "fsdp_config: {sharding_strategy: FULL_SHARD}\n";
   };
   const std::string text =
