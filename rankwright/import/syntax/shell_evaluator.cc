@@ -406,7 +406,7 @@ bool Expander::expand_braced(WordBuilder& out, bool split) {
   }
   const std::optional<Text> changed =
       defaults || !one ? std::nullopt : apply_operator(operand, rest.chars);
-  charge(changed ? operand.chars.size() * rest.chars.size() : 1);
+  charge(changed ? operand.chars.size() * (operand.chars.size() + rest.chars.size()) : 1);
   if (changed)
     put(out, *changed, split, from, from);
   else if (!defaults)

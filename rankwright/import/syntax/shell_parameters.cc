@@ -7,7 +7,7 @@ namespace rankwright::importer::shell {
 namespace {
 
 /// The longest value that an operator is applied to: the work grows with its square.
-constexpr std::size_t kLongest = 1000;
+constexpr std::size_t kLongest = 256;
 
 Text slice(const Text& text, std::size_t from, std::size_t count) {
   Text part;

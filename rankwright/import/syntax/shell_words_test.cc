@@ -410,6 +410,13 @@ TEST(ShellWords, PartsOfValues) {
   EXPECT_EQ(value_of("P=$HOME/models/qwen\nX=${P##*/}\n", "X"), "qwen");
 }
 
+// The work of a pattern grows with the square of the value: long values are unknown.
+TEST(ShellWords, PartsOfLongValues_AreUnknown) {
+  EXPECT_EQ(value_of("P=a/" + std::string(300, 'b') + "\nX=${P##*/}\n", "X"), "?P");
+  EXPECT_EQ(value_of("P=a/" + std::string(200, 'b') + "\nX=${P##*/}\n", "X"),
+            std::string(200, 'b'));
+}
+
 TEST(ShellWords, OutputOfSimpleCommands) {
   const std::string set = "G=0,1,2,3\nM=/a/Qwen-7B\n";
   const auto output = [&](const std::string& command) {
