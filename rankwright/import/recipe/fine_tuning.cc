@@ -1,7 +1,7 @@
 // Reads the settings of fine-tuning tools that run Hugging Face's Trainer: the YAML of
 // LLaMA-Factory, axolotl and TRL, and scripts (trainer_script.cc), with full fine-tuning, frozen
-// layers, LoRA and QLoRA. Other adapters are refused by name. A DeepSpeed config that the file
-// names is read too.
+// layers, LoRA and QLoRA. Other adapters are estimated as LoRA, and reported. A DeepSpeed config
+// that the file names is read too.
 #include <fmt/format.h>
 
 #include <algorithm>

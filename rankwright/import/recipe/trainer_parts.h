@@ -13,7 +13,7 @@ namespace rankwright::importer {
 /// Returns the value at a path as text; empty if there is none.
 std::string_view read_word(const ForeignReading& r, std::string_view path);
 
-/// Reads whether a file trains adapters. Other methods than LoRA are refused by name.
+/// Reads whether a file trains adapters. Other ones than LoRA are estimated as LoRA, and reported.
 void read_adapter(ForeignReading& r, const YamlNode& node);
 /// Reads the switch of LLaVA and its descendants, whose rank is 64 unless stated.
 void read_llava_adapter(ForeignReading& r, const YamlNode& node);
