@@ -472,7 +472,10 @@ void read_moment_dtype(ForeignReading& r, const YamlNode& node) {
   if (node.scalar.find("bfloat16") != std::string::npos) r.draft.moment_dtype = plan::Dtype::bf16;
 }
 
-ShellInput with_usual_folders(ShellInput input) {
+ShellInput make_script_input(const PlanFile& plan, const FileReader& files) {
+  ShellInput input = plan.variables;
+  input.file = plan.name;
+  input.files = files;
   input.environment =
       [outer = input.environment](const std::string& name) -> std::optional<std::string> {
     if (std::optional<std::string> value = outer ? outer(name) : std::nullopt) return value;

@@ -148,9 +148,9 @@ bool inherit_file(YamlNode& root, const YamlNode& named, const std::string& file
 void inherit_primus_model(YamlNode& root, const std::string& file, const FileReader& files,
                           Diagnostics& findings);
 
-/// Returns the input of a script in which the folders of a user have some name, as only the last
-/// part of a model's path matters.
-ShellInput with_usual_folders(ShellInput input);
+/// Returns the input of a script: its variables and files, and some name for the folders of a user,
+/// as only the last part of a model's path matters.
+ShellInput make_script_input(const PlanFile& plan, const FileReader& files);
 /// Removes these folders from the variables that are reported.
 void forget_usual_folders(ScriptFlags& flags);
 

@@ -111,7 +111,7 @@ class UnknownKeyReporter {
   /// Returns the number of keys that resemble none that is known.
   std::size_t report_all() {
     walk(reading_.root, "");
-    if (!others_.empty()) report_others();
+    if (!others_.empty()) report_ignored_names(reading_, *first_other_, others_, kMaxListed);
     return others_.size();
   }
 
@@ -222,17 +222,6 @@ class UnknownKeyReporter {
       report_layout_words(entry.value, entry.key, join_path(path, entry.key.scalar));
   }
 
-  void report_others() {
-    const std::size_t shown = std::min(others_.size(), kMaxListed);
-    std::string list =
-        fmt::format("{}", fmt::join(others_.begin(), others_.begin() + long(shown), ", "));
-    if (shown < others_.size()) list += fmt::format(", and {} more", others_.size() - shown);
-    reading_.fields.report(*first_other_, {.code = "RW0618",
-                                           .severity = Severity::note,
-                                           .message = "unknown settings are ignored",
-                                           .detail = std::move(list)});
-  }
-
   Diagnostic warn(const std::string& path) const {
     return {.code = "RW0617",
             .severity = Severity::warning,
@@ -252,6 +241,18 @@ class UnknownKeyReporter {
 };
 
 }  // namespace
+
+void report_ignored_names(ForeignReading& reading, const YamlNode& first,
+                          const std::vector<std::string>& names, std::size_t most) {
+  const std::size_t shown = std::min(names.size(), most);
+  std::string list =
+      fmt::format("{}", fmt::join(names.begin(), names.begin() + std::ptrdiff_t(shown), ", "));
+  if (shown < names.size()) list += fmt::format(", and {} more", names.size() - shown);
+  reading.fields.report(first, {.code = "RW0618",
+                                .severity = Severity::note,
+                                .message = "unknown settings are ignored",
+                                .detail = std::move(list)});
+}
 
 std::size_t report_unknown_keys(ForeignReading& reading, std::span<const ForeignKey> rows) {
   return UnknownKeyReporter(reading, rows).report_all();

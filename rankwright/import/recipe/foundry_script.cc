@@ -55,16 +55,6 @@ std::optional<i64> find_processes(const ShellCommand& command) {
   return std::nullopt;
 }
 
-/// Puts the script's values above those of the config. Whole paths are found before those through
-/// maps.
-void put_overrides(YamlNode& tree, const YamlNode& overrides) {
-  for (const YamlEntry& entry : overrides.entries) {
-    std::erase_if(tree.entries,
-                  [&](const YamlEntry& old) { return old.key.scalar == entry.key.scalar; });
-    tree.entries.push_back(entry);
-  }
-}
-
 }  // namespace
 
 bool claims_foundry_script(std::string_view file, std::string_view text) {
@@ -73,9 +63,7 @@ bool claims_foundry_script(std::string_view file, std::string_view text) {
 }
 
 void read_foundry_script(PlanFile& plan, const FileReader& files) {
-  ShellInput input = with_usual_folders(plan.variables);
-  input.file = plan.name;
-  input.files = files;
+  const ShellInput input = make_script_input(plan, files);
   ScriptFlags flags = read_overrides(plan.text, input);
   forget_usual_folders(flags);
   const ShellScript script = read_shell(plan.text, input);
@@ -104,7 +92,7 @@ void read_foundry_script(PlanFile& plan, const FileReader& files) {
                                      make_excerpt(flags.config.scalar, kLongestLabel)),
          .hint = "put the config beside the script"});
   tree = unwrap_foundry(tree);
-  put_overrides(tree, flags.map);
+  for (const YamlEntry& entry : flags.map.entries) set_path(tree, entry.key.scalar, entry.value);
   resolve_references(tree);
   ForeignReading reading{fields, plan.draft, tree, files};
   read_foundry_tree(reading, plan);

@@ -569,9 +569,7 @@ FileReader with_copied_files(const FileReader& files, const ScriptFlags& flags) 
 
 /// Reads the overrides of a launch script, above the config that it names and the one below that.
 void read_maxtext_script(PlanFile& plan, const FileReader& files) {
-  ShellInput input = with_usual_folders(plan.variables);
-  input.file = plan.name;
-  input.files = files;
+  const ShellInput input = make_script_input(plan, files);
   ScriptFlags flags = read_overrides(plan.text, input);
   forget_usual_folders(flags);
   const BaseConfig base =

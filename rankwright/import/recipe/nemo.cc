@@ -454,9 +454,7 @@ namespace {
 
 /// Returns the config that a launch script of NeMo-RL names, under the script's overrides of it.
 YamlNode read_nemo_rl_script(PlanFile& plan, const FileReader& files, ScriptFlags& flags) {
-  ShellInput input = with_usual_folders(plan.variables);
-  input.file = plan.name;
-  input.files = files;
+  const ShellInput input = make_script_input(plan, files);
   flags = read_overrides(plan.text, input);
   forget_usual_folders(flags);
   YamlNode root;

@@ -74,9 +74,7 @@ bool claims_neox_script(std::string_view file, std::string_view text) {
 }
 
 void read_neox_script(PlanFile& plan, const FileReader& files) {
-  ShellInput input = with_usual_folders(plan.variables);
-  input.file = plan.name;
-  input.files = files;
+  const ShellInput input = make_script_input(plan, files);
   const ShellScript script = read_shell(plan.text, input);
   const auto command =
       std::find_if(script.commands.begin(), script.commands.end(), [](const ShellCommand& one) {

@@ -295,9 +295,7 @@ bool claims_openrlhf(std::string_view file, std::string_view text) {
 }
 
 void read_openrlhf(PlanFile& plan, const FileReader& files) {
-  ShellInput input = with_usual_folders(plan.variables);
-  input.file = plan.name;
-  input.files = files;
+  const ShellInput input = make_script_input(plan, files);
   ScriptFlags flags = read_script_flags(open_documents(plan.text), input);
   forget_usual_folders(flags);
   FieldReader fields(plan.name, plan.findings);

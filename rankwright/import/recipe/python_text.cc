@@ -5,14 +5,10 @@
 
 #include "rankwright/base/trim.h"
 #include "rankwright/import/syntax/lines.h"
-#include "rankwright/import/syntax/shell_words.h"
+#include "rankwright/import/syntax/shell_evaluator.h"
 
 namespace rankwright::importer {
 namespace {
-
-bool is_name_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -91,7 +87,7 @@ std::string blank_python_comments(std::string text) {
 
 bool is_dotted_name(std::string_view text) {
   return !text.empty() && !is_digit(text[0]) && std::all_of(text.begin(), text.end(), [](char c) {
-    return is_name_letter(c) || c == '.';
+    return shell::is_name(c) || c == '.';
   });
 }
 
@@ -195,9 +191,9 @@ std::optional<i64> PythonScope::evaluate(std::string_view text, Evaluation& stat
   std::string numbers;
   for (std::size_t at = 0; at < text.size();) {
     const char c = text[at];
-    if (is_name_letter(c)) {
+    if (shell::is_name(c)) {
       std::size_t end = at;
-      while (end < text.size() && (is_name_letter(text[end]) || text[end] == '.')) ++end;
+      while (end < text.size() && (shell::is_name(text[end]) || text[end] == '.')) ++end;
       const std::string_view word = text.substr(at, end - at);
       const auto* const symbol =
           std::find_if(std::begin(kOperators), std::end(kOperators),

@@ -1,6 +1,5 @@
 // The text of a program in Python, which is read and never executed: its statements, and the values
-// of the names in it as far as literals state them. as far as literals state them. The readers of
-// recipes know their meaning.
+// of the names in it as far as literals state them. The readers of recipes know their meaning.
 #pragma once
 
 #include <map>

@@ -87,9 +87,7 @@ bool claims_torchtitan_script(std::string_view file, std::string_view text) {
 }
 
 void read_torchtitan_script(PlanFile& plan, const FileReader& files) {
-  ShellInput input = with_usual_folders(plan.variables);
-  input.file = plan.name;
-  input.files = files;
+  const ShellInput input = make_script_input(plan, files);
   ScriptFlags flags = read_script_flags(plan.text, input);
   forget_usual_folders(flags);
   const ShellScript script = read_shell(plan.text, input);

@@ -98,12 +98,6 @@ constexpr const char* kQuantizedKeys[] = {
     "use_8bit_quantization", "bits",         "quant_bits"};
 
 template <std::size_t n>
-bool has_any(const ForeignReading& r, const char* const (&keys)[n]) {
-  return std::any_of(std::begin(keys), std::end(keys),
-                     [&](const char* key) { return find_path(r.root, key) != nullptr; });
-}
-
-template <std::size_t n>
 bool has_any_on(const ForeignReading& r, const char* const (&keys)[n]) {
   return std::any_of(std::begin(keys), std::end(keys),
                      [&](const char* key) { return is_on_at(r.root, key); });
@@ -120,7 +114,7 @@ bool implies_adapters(const ForeignReading& r, bool decided) {
 /// Reports the rank and the modules that only the code of a program states.
 void report_own_adapters(ForeignReading& r, bool stated_modules, PlanFile& plan) {
   constexpr const char* kRanks[] = {"lora_rank", "lora_r", "peft_lora_r"};
-  if (has_any(r, kRanks) && stated_modules) return;
+  if (has_any_key(r, kRanks) && stated_modules) return;
   const std::string assumed =
       fmt::format("adapters of rank {} on {}", *r.draft.lora_rank,
                   *r.draft.lora_modules == plan::LoraModules{} ? "all linear layers"
@@ -138,7 +132,7 @@ bool is_model_key(std::string_view key) {
 
 bool is_swift(const ForeignReading& r) {
   constexpr const char* kKeys[] = {"train_type", "tuner_type", "sft_type", "rlhf_type"};
-  return has_any(r, kKeys);
+  return has_any_key(r, kKeys);
 }
 
 bool turns_adapters_on(const ForeignReading& r) {
@@ -201,7 +195,7 @@ void read_lora_linear(ForeignReading& r, const YamlNode& node) {
 
 void finish_adapter(ForeignReading& r, PlanFile& plan) {
   Draft& draft = r.draft;
-  const bool decided = has_any(r, kAdapterKeys);
+  const bool decided = has_any_key(r, kAdapterKeys);
   const bool implied = implies_adapters(r, decided);
   const bool adapted = draft.lora_rank && (implied || turns_adapters_on(r));
   if (implied)
@@ -231,7 +225,8 @@ void finish_adapter(ForeignReading& r, PlanFile& plan) {
   const bool qlora = own && draft.base_dtype == plan::BaseDtype::nf4;
   const bool stated = draft.lora_modules.has_value();
   if (!stated)
-    draft.lora_modules = qlora || has_any(r, kAllLinearKeys) ? plan::LoraModules{} : kQueryAndValue;
+    draft.lora_modules =
+        qlora || has_any_key(r, kAllLinearKeys) ? plan::LoraModules{} : kQueryAndValue;
   // PEFT adapts modules: the experts of gpt-oss are bare parameters in transformers.
   const bool bare = draft.model && draft.model->name.starts_with("gpt-oss");
   if (bare && *draft.lora_modules == plan::LoraModules{}) draft.lora_modules = kAttentionLayers;

@@ -7,8 +7,9 @@
 #include "rankwright/base/format.h"
 #include "rankwright/base/quantity.h"
 #include "rankwright/base/trim.h"
+#include "rankwright/import/framework/unknown_keys.h"
+#include "rankwright/import/recipe/python_text.h"
 #include "rankwright/import/recipe/trainer_parts.h"
-#include "rankwright/import/syntax/lines.h"
 #include "rankwright/import/syntax/shell_evaluator.h"
 
 namespace rankwright::importer {
@@ -37,36 +38,25 @@ std::string_view find_assigned(std::string_view code, std::string_view name) {
     std::string_view rest = trim(code.substr(at, code.find('\n', at) - at));
     if (rest.starts_with(": int")) rest = trim(rest.substr(5));
     if (!rest.starts_with('=') || rest.starts_with("==")) continue;
-    return trim(rest.substr(1, rest.find_first_of(",#)", 1) - 1));
+    return trim(rest.substr(1, rest.find_first_of(",)", 1) - 1));
   }
   return {};
 }
 
-/// An argument of a call in Python that has a name.
-struct Argument {
-  std::string_view name, value;
-};
-
-/// Returns the arguments at the beginning of a text, up to the end of their call.
-std::vector<Argument> list_arguments(std::string_view text) {
-  constexpr std::size_t kMost = 100;
-  std::vector<Argument> all;
-  for (std::size_t at = 0; all.size() < kMost && at < text.size();) {
-    const std::size_t end = find_outside(text, ",)", at);
-    std::string_view one = trim(text.substr(at, end - at));
-    while (one.starts_with('#')) one = trim(one.substr(std::min(one.find('\n'), one.size())));
-    const std::size_t equals = one.find('=');
-    if (equals != std::string_view::npos)
-      all.push_back({trim(one.substr(0, equals)), trim(one.substr(equals + 1))});
-    if (end >= text.size() || text[end] == ')') break;
-    at = end + 1;
-  }
+/// Returns the named arguments at the beginning of a text, up to the end of their call.
+std::vector<PythonArgument> list_arguments(std::string_view text) {
+  std::vector<PythonArgument> all;
+  for (const std::string_view one : split_arguments(text))
+    if (const PythonArgument argument = parse_argument(one);
+        !argument.name.empty() && !argument.value.empty())
+      all.push_back(argument);
   return all;
 }
 
-std::string_view find_argument(const std::vector<Argument>& arguments, std::string_view name) {
+std::string_view find_argument(const std::vector<PythonArgument>& arguments,
+                               std::string_view name) {
   const auto found = std::find_if(arguments.begin(), arguments.end(),
-                                  [&](const Argument& one) { return one.name == name; });
+                                  [&](const PythonArgument& one) { return one.name == name; });
   return found == arguments.end() ? std::string_view() : found->value;
 }
 
@@ -74,7 +64,7 @@ std::string_view find_argument(const std::vector<Argument>& arguments, std::stri
 bool has_adapter_condition(std::string_view code) {
   while (!code.empty()) {
     const std::size_t end = std::min(code.find('\n'), code.size());
-    const std::string_view line = trim(code.substr(0, std::min(code.find('#'), end)));
+    const std::string_view line = trim(code.substr(0, end));
     code.remove_prefix(std::min(end + 1, code.size()));
     const std::string words = lower(line);
     const bool condition = line.starts_with("if ") || line.starts_with("elif ") ||
@@ -176,7 +166,7 @@ void add_adapters(ScriptFlags& flags, const std::string& code, const std::string
       std::any_of(flags.map.entries.begin(), flags.map.entries.end(),
                   [](const YamlEntry& entry) { return has_part(entry.key.scalar, kAdapterFlags); });
   if (decided || has_adapter_condition(code)) return;
-  const std::vector<Argument> arguments = list_arguments(find_call(code, kConfig));
+  const std::vector<PythonArgument> arguments = list_arguments(find_call(code, kConfig));
   std::string_view rank = find_argument(arguments, "r");
   const auto is_number = [](std::string_view value) { return parse_count(value, 1).has_value(); };
   if (!rank.empty() && !is_number(rank)) rank = find_assigned(code, rank);
@@ -199,7 +189,7 @@ void add_arguments(ScriptFlags& flags, const std::string& code, const std::strin
                    PlanFile& plan) {
   const ArgumentsClass* const row = find_arguments_class(code);
   if (row == nullptr) return;
-  const std::vector<Argument> arguments = list_arguments(find_call(code, row->name));
+  const std::vector<PythonArgument> arguments = list_arguments(find_call(code, row->name));
   std::vector<std::string> added;
   for (const ForeignKey& known : fine_tuning_keys()) {
     const std::optional<std::string> literal = read_literal(find_argument(arguments, known.path));
@@ -225,17 +215,18 @@ bool runs_trainer_program(std::string_view text, const std::string& name, const 
   const std::string program = read_script_flags(text, variables).module;
   if (!program.ends_with(".py")) return false;
   const Result<std::string> code = read_named_file(files, name, program);
-  return code && find_arguments_class(*code) != nullptr;
+  return code && find_arguments_class(blank_python_comments(*code)) != nullptr;
 }
 
 void add_code_settings(ScriptFlags& flags, const FileReader& files, PlanFile& plan) {
   constexpr std::size_t kLongest = 1 << 20;
   const std::string& program = flags.program_file.empty() ? flags.module : flags.program_file;
   if (!program.ends_with(".py")) return;
-  const Result<std::string> code = read_named_file(files, plan.name, program);
-  if (!code || code->size() > kLongest) return;
-  add_adapters(flags, *code, program, plan);
-  add_arguments(flags, *code, program, plan);
+  const Result<std::string> text = read_named_file(files, plan.name, program);
+  if (!text || text->size() > kLongest) return;
+  const std::string code = blank_python_comments(*text);
+  add_adapters(flags, code, program, plan);
+  add_arguments(flags, code, program, plan);
 }
 
 void report_unread_settings(ForeignReading& r, std::span<const ForeignKey> rows) {
@@ -259,14 +250,7 @@ void report_unread_settings(ForeignReading& r, std::span<const ForeignKey> rows)
   }
   if (first == nullptr) return;
   weighty.insert(weighty.end(), others.begin(), others.end());
-  const std::size_t shown = std::min(weighty.size(), kMaxListed);
-  std::string list =
-      fmt::format("{}", fmt::join(weighty.begin(), weighty.begin() + long(shown), ", "));
-  if (shown < weighty.size()) list += fmt::format(", and {} more", weighty.size() - shown);
-  r.fields.report(*first, {.code = "RW0618",
-                           .severity = Severity::note,
-                           .message = "unknown settings are ignored",
-                           .detail = std::move(list)});
+  report_ignored_names(r, *first, weighty, kMaxListed);
 }
 
 }  // namespace rankwright::importer

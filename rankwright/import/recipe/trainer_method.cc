@@ -48,12 +48,6 @@ constexpr std::string_view kPairLosses[] = {
     "aot",     "aot_pair", "discopop", "apo_zero", "sppo_hard", "apo_down", "simpo"};
 constexpr std::string_view kLossWithoutReference = "simpo";
 
-template <std::size_t n>
-bool has_any_key(const ForeignReading& r, const char* const (&keys)[n]) {
-  return std::any_of(std::begin(keys), std::end(keys),
-                     [&](const char* key) { return find_path(r.root, key) != nullptr; });
-}
-
 /// Returns whether the settings are those of TRL's trainers on pairs. Their configs may limit the
 /// completion, too.
 bool trains_on_pairs(const ForeignReading& r) {

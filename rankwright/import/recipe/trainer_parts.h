@@ -4,6 +4,7 @@
 // also have defaults of tools (trainer_defaults.cc) and programs (trainer_code.cc).
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 
 #include "rankwright/import/framework/recipes.h"
@@ -33,6 +34,13 @@ void read_model_name(ForeignReading& r, const YamlNode& node);
 void finish_adapter(ForeignReading& r, PlanFile& plan);
 /// Reads LLaMA-Factory's frozen layers.
 void finish_freeze(ForeignReading& r);
+
+/// Returns whether a file has one of these keys.
+template <std::size_t n>
+bool has_any_key(const ForeignReading& r, const char* const (&keys)[n]) {
+  return std::any_of(std::begin(keys), std::end(keys),
+                     [&](const char* key) { return find_path(r.root, key) != nullptr; });
+}
 
 /// Returns whether a key names the trained model.
 bool is_model_key(std::string_view key);

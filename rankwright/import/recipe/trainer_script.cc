@@ -244,9 +244,7 @@ bool runs_trainer_config(std::string_view text, const std::string& name, const F
 }
 
 void read_trainer_script(PlanFile& plan, const FileReader& files) {
-  ShellInput input = with_usual_folders(plan.variables);
-  input.file = plan.name;
-  input.files = files;
+  const ShellInput input = make_script_input(plan, files);
   ScriptFlags flags = read_script_flags(plan.text, input);
   forget_usual_folders(flags);
   for (YamlEntry& entry : flags.map.entries) use_underscores(entry.key.scalar);

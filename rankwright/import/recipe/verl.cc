@@ -536,9 +536,7 @@ void read_verl(PlanFile& plan, const FileReader& files) {
                           "", {.file = plan.name}));
     resolve_references(flags.map);
   } else {
-    ShellInput input = with_usual_folders(plan.variables);
-    input.file = plan.name;
-    input.files = files;
+    const ShellInput input = make_script_input(plan, files);
     flags = read_overrides(plan.text, input);
     forget_usual_folders(flags);
   }
