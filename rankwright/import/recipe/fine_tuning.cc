@@ -494,6 +494,16 @@ bool computes_in_fp32(const ForeignReading& r) {
          std::none_of(std::begin(kOtherFormats), std::end(kOtherFormats), stated);
 }
 
+/// Returns the format of 16 bits that the weights are stated to be loaded in.
+std::optional<plan::Dtype> find_loaded_format(const ForeignReading& r) {
+  for (const char* const key : {"torch_dtype", "dtype"}) {
+    const std::string_view word = read_word(r, key);
+    if (word == "bf16" || word.ends_with("bfloat16")) return plan::Dtype::bf16;
+    if (word.find("16") != std::string_view::npos) return plan::Dtype::fp16;
+  }
+  return std::nullopt;
+}
+
 /// The Trainer computes in 16 bits if told to; without DeepSpeed and FSDP it reduces in fp32.
 void read_trainer_precision(ForeignReading& r) {
   if (is_on_at(r.root, "bf16") || is_on_at(r.root, "pure_bf16"))
@@ -502,8 +512,9 @@ void read_trainer_precision(ForeignReading& r) {
     r.draft.param_dtype = plan::Dtype::fp16;
   else if (!r.draft.param_dtype && computes_in_fp32(r))  // the launcher may have one
     r.draft.param_dtype = plan::Dtype::fp32;
-  else if (!r.draft.param_dtype)
-    return;
+  else if (!r.draft.param_dtype)  // the trainer computes in the format of the weights
+    r.draft.param_dtype = find_loaded_format(r);
+  if (!r.draft.param_dtype) return;
   r.draft.grad_dtype = r.draft.zero > 0 ? r.draft.param_dtype : plan::Dtype::fp32;
 }
 
@@ -513,16 +524,15 @@ void read_trainer_precision(ForeignReading& r) {
 bool loads_16bit_weights(const ForeignReading& r) {
   if (is_on_at(r.root, "pure_bf16")) return true;
   if (find_path(r.root, "base_model") != nullptr) return r.draft.param_dtype.has_value();
-  for (const char* const key : {"torch_dtype", "dtype"})
-    if (read_word(r, key).find("16") != std::string_view::npos) return true;
-  return false;
+  return find_loaded_format(r).has_value();
 }
 
 /// Without DeepSpeed and FSDP, which keep fp32 copies, gradients and optimizer states have the
-/// format of the loaded weights.
+/// format of the loaded weights. The trainer refuses fp16 weights if it scales the loss.
 void finish_16bit_weights(ForeignReading& r) {
   Draft& d = r.draft;
-  if (d.zero != 0 || d.lora_rank || d.param_dtype != plan::Dtype::bf16) return;
+  const bool half = d.param_dtype == plan::Dtype::fp16 && !is_on_at(r.root, "fp16");
+  if (d.zero != 0 || d.lora_rank || (d.param_dtype != plan::Dtype::bf16 && !half)) return;
   if (!loads_16bit_weights(r)) return;
   d.grad_dtype = d.master_dtype = d.param_dtype;
   if (!d.moment_dtype) d.moment_dtype = d.param_dtype;

@@ -1,5 +1,6 @@
-// Settings that only the code of a training program states: its adapters, and settings of its own
-// that no table knows.
+// Settings that only the code of a training program states: its adapters, the arguments of its
+// trainer, the defaults of its options, the format that it loads the weights in, and further
+// models.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,8 +9,10 @@
 #include "rankwright/base/quantity.h"
 #include "rankwright/base/trim.h"
 #include "rankwright/import/framework/unknown_keys.h"
+#include "rankwright/import/recipe/python_calls.h"
 #include "rankwright/import/recipe/python_text.h"
 #include "rankwright/import/recipe/trainer_parts.h"
+#include "rankwright/import/recipe/trainer_program.h"
 #include "rankwright/import/syntax/shell_evaluator.h"
 
 namespace rankwright::importer {
@@ -18,47 +21,6 @@ namespace {
 /// Flags that decide whether a program trains adapters, whatever its code has.
 constexpr std::string_view kAdapterFlags[] = {"lora", "peft", "adapter", "finetuning_type",
                                               "train_type"};
-
-/// Returns the offset behind a word of its own; npos if the text has none.
-std::size_t find_behind(std::string_view text, std::string_view word, std::size_t from = 0) {
-  for (std::size_t at = text.find(word, from); at != std::string_view::npos;
-       at = text.find(word, at + 1)) {
-    const std::size_t end = at + word.size();
-    const bool begins = at == 0 || !shell::is_name(text[at - 1]);
-    if (begins && (end >= text.size() || !shell::is_name(text[end]))) return end;
-  }
-  return std::string_view::npos;
-}
-
-/// Returns the value that a program assigns to a name, or has as the default of a parameter:
-/// `lora_r: int = 8`. Empty if there is none.
-std::string_view find_assigned(std::string_view code, std::string_view name) {
-  for (std::size_t at = find_behind(code, name); at != std::string_view::npos;
-       at = find_behind(code, name, at)) {
-    std::string_view rest = trim(code.substr(at, code.find('\n', at) - at));
-    if (rest.starts_with(": int")) rest = trim(rest.substr(5));
-    if (!rest.starts_with('=') || rest.starts_with("==")) continue;
-    return trim(rest.substr(1, rest.find_first_of(",)", 1) - 1));
-  }
-  return {};
-}
-
-/// Returns the named arguments at the beginning of a text, up to the end of their call.
-std::vector<PythonArgument> list_arguments(std::string_view text) {
-  std::vector<PythonArgument> all;
-  for (const std::string_view one : split_arguments(text))
-    if (const PythonArgument argument = parse_argument(one);
-        !argument.name.empty() && !argument.value.empty())
-      all.push_back(argument);
-  return all;
-}
-
-std::string_view find_argument(const std::vector<PythonArgument>& arguments,
-                               std::string_view name) {
-  const auto found = std::find_if(arguments.begin(), arguments.end(),
-                                  [&](const PythonArgument& one) { return one.name == name; });
-  return found == arguments.end() ? std::string_view() : found->value;
-}
 
 /// Returns whether the code decides by a condition whether there are adapters.
 bool has_adapter_condition(std::string_view code) {
@@ -89,39 +51,6 @@ std::string join_names(std::string_view list) {
   return names;
 }
 
-/// Parts of names that speak of memory or of time: settings with them are named first.
-constexpr std::string_view kWeighty[] = {
-    "lora",   "adapter", "peft",    "freez",      "froz",   "tune_",  "trainable",
-    "bit",    "quant",   "offload", "checkpoint", "dpo",    "expert", "moe",
-    "sparse", "vision",  "encoder", "optim",      "fp8",    "fused",  "parallel",
-    "batch",  "accum",   "attn",    "attention",  "memory", "length"};
-
-/// Parts of names that speak of data, of files and of logs.
-constexpr std::string_view kLight[] = {
-    "path",  "dir",   "folder",   "file",      "data",   "eval",   "test",       "valid",
-    "log",   "wandb", "prompt",   "image",     "video",  "audio",  "seed",       "save",
-    "print", "name",  "template", "tokenizer", "url",    "warmup", "lr",         "rate",
-    "decay", "port",  "host",     "key",       "column", "epoch",  "temperature"};
-
-bool has_part(std::string_view name, std::span<const std::string_view> parts) {
-  return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
-    return name.find(part) != std::string_view::npos;
-  });
-}
-
-/// Names of further models: a role, and how a flag names a model.
-constexpr std::string_view kRoles[] = {"reward", "critic",   "reference", "teacher",  "draft",
-                                       "value",  "verifier", "diffusion", "assistant"};
-constexpr std::string_view kModelEnds[] = {"_model",    "_model_name",   "_model_path",
-                                           "_model_id", "_name_or_path", "_pretrained"};
-
-bool names_second_model(std::string_view key) {
-  const auto begins = [&](std::string_view role) { return key.starts_with(role); };
-  const auto ends = [&](std::string_view end) { return key.ends_with(end); };
-  return std::any_of(std::begin(kRoles), std::end(kRoles), begins) &&
-         std::any_of(std::begin(kModelEnds), std::end(kModelEnds), ends);
-}
-
 /// The classes of arguments that programs construct, and the methods of TRL's.
 struct ArgumentsClass {
   std::string_view name, method{};
@@ -130,80 +59,226 @@ constexpr ArgumentsClass kArgumentsClasses[] = {
     {"GRPOConfig", "grpo"}, {"DPOConfig", "dpo"},         {"ORPOConfig", "orpo"},
     {"SFTConfig"},          {"Seq2SeqTrainingArguments"}, {"TrainingArguments"}};
 
-/// Returns the arguments of the first call of `name`, and what follows; empty if there is none.
-std::string_view find_call(std::string_view code, std::string_view name) {
-  constexpr std::size_t kLongest = 1 << 14;
-  std::size_t at = find_behind(code, name);
-  while (at != std::string_view::npos && (at >= code.size() || code[at] != '('))
-    at = find_behind(code, name, at);
-  return at == std::string_view::npos ? std::string_view() : code.substr(at + 1, kLongest);
-}
+/// The trainers, whose arguments state lengths in older versions of TRL.
+constexpr std::string_view kTrainers[] = {"SFTTrainer", "DPOTrainer", "ORPOTrainer"};
+constexpr std::string_view kTrainerArguments[] = {"max_length", "max_seq_length",
+                                                  "max_prompt_length"};
+
+/// Keys that a switch turns on: they count only if it is on.
+constexpr std::string_view kAdapterParts[] = {"job.lora_rank", "job.lora_modules",
+                                              "job.base_dtype"};
+constexpr std::string_view kTargetKeys[] = {"lora_target_modules", "lora_target",
+                                            "target_modules",      "peft_target_modules",
+                                            "lora_target_linear",  "trainable"};
+
+/// Names of variables that hold further models.
+constexpr std::string_view kFurtherModels[] = {"teacher", "reward", "critic", "draft",
+                                               "judge",   "old_",   "model2", "model_2"};
 
 /// Returns the first class of arguments that a program constructs; nullptr if there is none.
 const ArgumentsClass* find_arguments_class(std::string_view code) {
   for (const ArgumentsClass& row : kArgumentsClasses)
-    if (!list_arguments(find_call(code, row.name)).empty()) return &row;
+    if (!list_named_arguments(find_python_call(code, row.name)).empty()) return &row;
   return nullptr;
 }
 
-/// Returns the value of a number, a word of Python or a text; nothing for other expressions.
-std::optional<std::string> read_literal(std::string_view value) {
-  if (value.empty()) return std::nullopt;
-  if (value == "True" || value == "False") return std::string(value);
-  const char quote = value.front();
-  if ((quote == '"' || quote == '\'') && value.size() > 1 && value.back() == quote &&
-      value.find(quote, 1) == value.size() - 1)
-    return std::string(value.substr(1, value.size() - 2));
-  const bool number = value.find_first_not_of("0123456789.e-") == std::string_view::npos;
-  return number ? std::optional(std::string(value)) : std::nullopt;
+bool states_any(const ScriptFlags& flags, std::span<const std::string_view> keys) {
+  return std::any_of(keys.begin(), keys.end(),
+                     [&](std::string_view key) { return has_key(flags, key); });
 }
 
-/// Adds the adapters of the code, if no flag decides about them.
-void add_adapters(ScriptFlags& flags, const std::string& code, const std::string& program,
-                  PlanFile& plan) {
-  constexpr std::string_view kConfig = "LoraConfig";
-  const bool decided =
-      std::any_of(flags.map.entries.begin(), flags.map.entries.end(),
-                  [](const YamlEntry& entry) { return has_part(entry.key.scalar, kAdapterFlags); });
-  if (decided || has_adapter_condition(code)) return;
-  const std::vector<PythonArgument> arguments = list_arguments(find_call(code, kConfig));
-  std::string_view rank = find_argument(arguments, "r");
-  const auto is_number = [](std::string_view value) { return parse_count(value, 1).has_value(); };
-  if (!rank.empty() && !is_number(rank)) rank = find_assigned(code, rank);
-  if (!is_number(rank)) return;
-  const std::string modules = join_names(find_argument(arguments, "target_modules"));
-  add_key(flags, "use_lora", "true");
-  add_key(flags, "lora_r", rank);
-  if (!modules.empty()) add_key(flags, "lora_target_modules", modules);
-  for (const char* const bits : {"load_in_4bit", "load_in_8bit"})
-    if (!has_key(flags, bits) && find_assigned(code, bits) == "True") add_key(flags, bits, "true");
-  plan.findings.push_back(
-      make_assumption(fmt::format("adapters of rank {}{}, as {} in {} has them", rank,
-                                  modules.empty() ? "" : " on " + make_excerpt(modules), kConfig,
-                                  make_path_excerpt(program)),
-                      "", {.file = plan.name}));
-}
+/// The settings that the code decides, and where they are reported.
+class CodeSettings {
+ public:
+  CodeSettings(ScriptFlags& flags, const TrainerProgram& program, PlanFile& plan)
+      : flags_(flags), program_(program), plan_(plan) {}
 
-/// Adds the literals that the code gives to a class of arguments, where no flag states them.
-void add_arguments(ScriptFlags& flags, const std::string& code, const std::string& program,
-                   PlanFile& plan) {
-  const ArgumentsClass* const row = find_arguments_class(code);
-  if (row == nullptr) return;
-  const std::vector<PythonArgument> arguments = list_arguments(find_call(code, row->name));
-  std::vector<std::string> added;
-  for (const ForeignKey& known : fine_tuning_keys()) {
-    const std::optional<std::string> literal = read_literal(find_argument(arguments, known.path));
-    if (!literal || has_key(flags, known.path)) continue;
-    add_key(flags, known.path, *literal);
-    added.push_back(fmt::format("{} {}", known.path, make_excerpt(*literal)));
+  /// Adds the adapters of the code, or what no flag states about them.
+  void add_adapters() {
+    const bool decided = std::any_of(
+        flags_.map.entries.begin(), flags_.map.entries.end(),
+        [](const YamlEntry& entry) { return has_part(entry.key.scalar, kAdapterFlags); });
+    if (!decided && has_adapter_condition(program_.code())) return;
+    const auto [name, arguments] = find_adapters();
+    const std::optional<std::string> rank = program_.resolve(flags_, find_argument(arguments, "r"));
+    if (!rank || !parse_count(*rank, 1)) return;
+    const std::string modules = join_names(find_argument(arguments, "target_modules"));
+    const bool adds_rank = !states_any(flags_, kRankKeys);
+    const bool adds_modules = !modules.empty() && !states_any(flags_, kTargetKeys);
+    if (!decided) add_key(flags_, "use_lora", "true");
+    if (adds_rank) add_key(flags_, "lora_r", *rank);
+    if (adds_modules) add_key(flags_, "lora_target_modules", modules);
+    for (const char* const bits : {"load_in_4bit", "load_in_8bit"})
+      if (!decided && !has_key(flags_, bits) && find_assigned(program_.code(), bits) == "True")
+        add_key(flags_, bits, "true");
+    if (adds_rank || adds_modules)
+      assume(fmt::format("adapters{}{}, as {} in {} has them",
+                         adds_rank ? " of rank " + make_excerpt(*rank) : "",
+                         adds_modules ? " on " + make_excerpt(modules) : "", name,
+                         make_path_excerpt(program_.name())));
   }
-  if (!row->method.empty() && !has_key(flags, "rl")) add_key(flags, "rl", row->method);
-  if (added.empty()) return;
-  plan.findings.push_back(
-      make_assumption(fmt::format("{}, as {} in {} has them", fmt::join(added, ", "), row->name,
-                                  make_path_excerpt(program)),
-                      "", {.file = plan.name}));
-}
+
+  /// Adds the arguments that the code gives to the trainer, where no flag states them.
+  void add_arguments() {
+    std::vector<std::string> added;
+    add_assigned(added);
+    for (const std::string_view trainer : kTrainers) {
+      const std::vector<PythonArgument> lengths =
+          list_named_arguments(find_python_call(program_.code(), trainer));
+      for (const std::string_view key : kTrainerArguments)
+        add_resolved(key, find_argument(lengths, key), added);
+    }
+    if (const ArgumentsClass* const row = find_arguments_class(program_.code())) {
+      const std::vector<PythonArgument> arguments =
+          list_named_arguments(find_python_call(program_.code(), row->name));
+      for (const ForeignKey& known : fine_tuning_keys())
+        add_resolved(known.path, find_argument(arguments, known.path), added);
+      if (!row->method.empty() && !has_key(flags_, "rl")) add_key(flags_, "rl", row->method);
+    }
+    report(added, fmt::format("as {} has them", make_path_excerpt(program_.name())));
+  }
+
+  /// Adds the defaults of the program's options, where no flag decides the same.
+  void add_defaults() {
+    const std::vector<std::string_view> stated = list_stated();
+    const bool adapters = turns_adapters_on();
+    std::vector<std::string> added;
+    std::set<std::string_view> decided(stated.begin(), stated.end());
+    for (const ForeignKey& known : fine_tuning_keys()) {
+      const auto found = program_.defaults().find(known.path);
+      if (found == program_.defaults().end() || has_key(flags_, known.path)) continue;
+      const bool of_adapters = std::find(std::begin(kAdapterParts), std::end(kAdapterParts),
+                                         known.plan_key) != std::end(kAdapterParts);
+      if (of_adapters ? !adapters
+                      : !known.plan_key.empty() && !decided.insert(known.plan_key).second)
+        continue;
+      if (known.path == "lora_r" && states_any(flags_, kRankKeys)) continue;
+      add_key(flags_, known.path, found->second);
+      added.push_back(fmt::format("{} {}", known.path, make_excerpt(found->second)));
+    }
+    report(added, fmt::format("the defaults of {}", make_path_excerpt(program_.name())));
+  }
+
+  /// Adds the model that the program loads, and the format of its weights, if no flag states them.
+  void add_loaded_model() {
+    constexpr std::string_view kLoads = ".from_pretrained(";
+    const std::string_view code = program_.code();
+    std::set<std::string> formats;
+    std::vector<std::string> further;
+    std::optional<std::string> model;
+    bool open = false;  // a format is not known
+    for (const PythonStatement& statement : split_statements(code)) {
+      const std::size_t at = statement.text.find(kLoads);
+      if (at == std::string_view::npos || !loads_language_model(statement.text.substr(0, at)))
+        continue;
+      const std::string_view call = statement.text.substr(at + kLoads.size());
+      const std::vector<PythonArgument> arguments = list_named_arguments(call);
+      const std::string_view variable = parse_argument(statement.text).name;
+      if (has_part(lower(variable), kFurtherModels)) {
+        further.emplace_back(variable);
+        continue;
+      }
+      std::string_view format = find_argument(arguments, "torch_dtype");
+      if (format.empty()) format = find_argument(arguments, "dtype");
+      const std::optional<std::string> value = program_.resolve(flags_, format);
+      if (value)
+        formats.insert(*value);
+      else
+        open = true;
+      if (model) continue;
+      const std::vector<std::string_view> all = split_arguments(call);
+      std::string_view name = find_argument(arguments, "model_name");
+      if (name.empty()) name = find_argument(arguments, "pretrained_model_name_or_path");
+      if (name.empty() && !all.empty() && parse_argument(all.front()).name.empty())
+        name = all.front();
+      model = program_.resolve(flags_, name);
+    }
+    std::vector<std::string> added;
+    const bool named =
+        std::any_of(flags_.map.entries.begin(), flags_.map.entries.end(),
+                    [](const YamlEntry& entry) { return is_model_key(entry.key.scalar); });
+    if (model && !named) add_resolved("model_name_or_path", "'" + *model + "'", added);
+    if (formats.size() == 1 && !open && !has_key(flags_, "dtype"))
+      add_resolved("torch_dtype", "'" + *formats.begin() + "'", added);
+    report(added, fmt::format("as {} loads the model", make_path_excerpt(program_.name())));
+    if (!further.empty())
+      assume(fmt::format("{} in {} without memory or work: only the trained model is counted",
+                         make_excerpt(fmt::format("{}", fmt::join(further, ", "))),
+                         make_path_excerpt(program_.name())));
+  }
+
+ private:
+  /// Adds the attributes of the arguments that the code sets: `training_args.bf16 = True`.
+  void add_assigned(std::vector<std::string>& added) {
+    constexpr std::string_view kOwner = "_args.";
+    for (const PythonStatement& statement : split_statements(program_.code())) {
+      const PythonArgument assigned = parse_argument(statement.text);
+      const std::size_t at = assigned.name.find(kOwner);
+      if (at == std::string_view::npos) continue;
+      const std::string_view key = assigned.name.substr(at + kOwner.size());
+      if (has_row(fine_tuning_keys(), key)) add_resolved(key, assigned.value, added);
+    }
+  }
+
+  /// Returns the call that makes adapters, and its arguments.
+  std::pair<std::string_view, std::vector<PythonArgument>> find_adapters() const {
+    for (const std::string_view name : {"LoraConfig", "get_peft_model"})
+      if (std::vector<PythonArgument> arguments =
+              list_named_arguments(find_python_call(program_.code(), name));
+          !find_argument(arguments, "r").empty())
+        return {name, std::move(arguments)};
+    return {};
+  }
+
+  /// Returns whether the class before `from_pretrained` is one of language models.
+  static bool loads_language_model(std::string_view before) {
+    constexpr std::string_view kClasses[] = {"CausalLM", "ConditionalGeneration", "AutoModel",
+                                             "LanguageModel", "FastModel"};
+    return has_part(before, kClasses);
+  }
+
+  /// Returns what the stated flags decide, as keys of a plan.
+  std::vector<std::string_view> list_stated() const {
+    std::vector<std::string_view> stated;
+    for (const ForeignKey& known : fine_tuning_keys())
+      if (!known.plan_key.empty() && has_key(flags_, known.path)) stated.push_back(known.plan_key);
+    return stated;
+  }
+
+  /// Returns whether a flag, or the default of an option, turns adapters on.
+  bool turns_adapters_on() const {
+    for (const ForeignKey& known : fine_tuning_keys()) {
+      const bool rank =
+          std::find(std::begin(kRankKeys), std::end(kRankKeys), known.path) != std::end(kRankKeys);
+      if (known.plan_key != "job.lora_rank" || rank) continue;
+      const YamlNode* const stated = flags_.map.find(known.path);
+      if (stated != nullptr ? !is_off(*stated) : program_.defaults().contains(known.path))
+        return true;
+    }
+    return false;
+  }
+
+  void add_resolved(std::string_view key, std::string_view expression,
+                    std::vector<std::string>& added) {
+    if (has_key(flags_, key)) return;
+    const std::optional<std::string> value = program_.resolve(flags_, expression);
+    if (!value) return;
+    add_key(flags_, key, *value);
+    added.push_back(fmt::format("{} {}", key, make_excerpt(*value)));
+  }
+
+  void report(const std::vector<std::string>& added, const std::string& source) {
+    if (!added.empty()) assume(fmt::format("{}, {}", fmt::join(added, ", "), source));
+  }
+
+  void assume(std::string text) {
+    plan_.findings.push_back(make_assumption(std::move(text), "", {.file = plan_.name}));
+  }
+
+  ScriptFlags& flags_;
+  const TrainerProgram& program_;
+  PlanFile& plan_;
+};
 
 }  // namespace
 
@@ -219,38 +294,13 @@ bool runs_trainer_program(std::string_view text, const std::string& name, const 
 }
 
 void add_code_settings(ScriptFlags& flags, const FileReader& files, PlanFile& plan) {
-  constexpr std::size_t kLongest = 1 << 20;
-  const std::string& program = flags.program_file.empty() ? flags.module : flags.program_file;
-  if (!program.ends_with(".py")) return;
-  const Result<std::string> text = read_named_file(files, plan.name, program);
-  if (!text || text->size() > kLongest) return;
-  const std::string code = blank_python_comments(*text);
-  add_adapters(flags, code, program, plan);
-  add_arguments(flags, code, program, plan);
-}
-
-void report_unread_settings(ForeignReading& r, std::span<const ForeignKey> rows) {
-  constexpr std::size_t kMaxListed = 16;
-  const KnownKeys& known = KnownKeys::find("fine-tuning");
-  std::vector<std::string> weighty, others;
-  const YamlNode* first = nullptr;
-  for (const YamlEntry& entry : r.root.entries) {
-    const std::string_view key = entry.key.scalar;
-    const bool section = entry.value.kind == YamlNode::Kind::map;
-    if (section || has_row(rows, key) || known.contains(key) || is_off(entry.value)) continue;
-    const std::string name = lower(key.substr(0, kLongestLabel));
-    if (names_second_model(name)) {
-      report_left_out(r, entry.value, "only the trained model is counted, without this one");
-      continue;
-    }
-    const bool weighs = has_part(name, kWeighty);
-    if (!weighs && has_part(name, kLight)) continue;
-    if (first == nullptr) first = &entry.key;
-    (weighs ? weighty : others).push_back(fmt::format("{}{}", r.dashes, make_excerpt(key)));
-  }
-  if (first == nullptr) return;
-  weighty.insert(weighty.end(), others.begin(), others.end());
-  report_ignored_names(r, *first, weighty, kMaxListed);
+  const std::optional<TrainerProgram> program = TrainerProgram::read(flags, plan.name, files);
+  if (!program) return;
+  CodeSettings settings(flags, *program, plan);
+  settings.add_adapters();
+  settings.add_arguments();
+  settings.add_defaults();
+  settings.add_loaded_model();
 }
 
 }  // namespace rankwright::importer

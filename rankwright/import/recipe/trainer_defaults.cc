@@ -77,7 +77,6 @@ constexpr std::string_view kAccumulationKeys[] = {"gradient_accumulation_steps",
                                                   "accumulation_steps", "global_batch_size"};
 constexpr std::string_view kMethodKeys[] = {"rl", "stage", "rlhf_type", "max_completion_length",
                                             "num_generations"};
-constexpr std::string_view kRankKeys[] = {"lora_rank", "lora_r"};
 constexpr std::string_view kAdapterDeciders[] = {
     "full_finetuning", "full_finetune",   "use_peft",  "use_lora", "lora_enable", "lora",
     "qlora",           "finetuning_type", "train_type"};

@@ -1,10 +1,12 @@
 // The parts of fine_tuning.cc: adapters and frozen layers (trainer_adapters.cc), and methods of
 // post-training with their sequences and further models (trainer_method.cc). Readers of single keys
 // are rows of its table; those that finish a part run after the table. Scripts (trainer_script.cc)
-// also have defaults of tools (trainer_defaults.cc) and programs (trainer_code.cc).
+// also have defaults of tools (trainer_defaults.cc) and programs (trainer_code.cc), and settings
+// that no tool has (trainer_unread.cc).
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <string_view>
 
 #include "rankwright/import/framework/recipes.h"
@@ -34,6 +36,16 @@ void read_model_name(ForeignReading& r, const YamlNode& node);
 void finish_adapter(ForeignReading& r, PlanFile& plan);
 /// Reads LLaMA-Factory's frozen layers.
 void finish_freeze(ForeignReading& r);
+
+/// Flags of the rank of adapters.
+inline constexpr std::string_view kRankKeys[] = {"lora_rank", "lora_r", "peft_lora_r"};
+
+/// Returns whether a name has one of these parts.
+inline bool has_part(std::string_view name, std::span<const std::string_view> parts) {
+  return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
+    return name.find(part) != std::string_view::npos;
+  });
+}
 
 /// Returns whether a file has one of these keys.
 template <std::size_t n>
@@ -79,7 +91,8 @@ void add_named_settings(ScriptFlags& flags, const std::vector<std::string>& name
 /// Adds the defaults of the tool that `command` runs.
 void add_tool_defaults(ScriptFlags& flags, std::string_view command);
 /// Adds the settings that the training program has in its code and no flag of the script decides:
-/// adapters and literal arguments of the Trainer. They are reported as assumed.
+/// adapters, arguments of the Trainer, defaults of options, the model and its format. They are
+/// reported as assumed.
 void add_code_settings(ScriptFlags& flags, const FileReader& files, PlanFile& plan);
 
 /// Names the settings that no tool has and that are not data (RW0618), those that speak of memory

@@ -33,7 +33,7 @@ TEST(TrainerScript, ValuesOfSwitches_AreWordsOfPython) {
   EXPECT_THAT(dtype("--bf16 False --bf16 True"), Optional(plan::Dtype::bf16));
   // The weights are loaded in fp32 unless the program is told otherwise.
   EXPECT_THAT(dtype("--bf16 False"), Optional(plan::Dtype::fp32));
-  EXPECT_EQ(dtype("--bf16 False --torch_dtype bfloat16"), std::nullopt);
+  EXPECT_THAT(dtype("--bf16 False --torch_dtype bfloat16"), Optional(plan::Dtype::bf16));
   EXPECT_EQ(dtype("--max_seq_length 64"), std::nullopt);
 }
 
@@ -400,11 +400,82 @@ TEST(TrainerScript, ArgumentsInTheCodeOfAProgram_AreAssumed) {
   EXPECT_THAT(plan.draft.accumulation, Optional(8));
   EXPECT_THAT(plan.draft.optimizer, Optional(plan::Optimizer::adafactor));
   EXPECT_THAT(plan.draft.method, Optional(plan::Method::grpo));
-  EXPECT_THAT(plan.findings, Contains(Field(&Diagnostic::detail,
-                                            HasSubstr("as GRPOConfig in src/train.py has them"))));
+  EXPECT_THAT(plan.findings,
+              Contains(Field(&Diagnostic::detail, HasSubstr("as src/train.py has them"))));
   EXPECT_THAT(read(run + "--gradient_accumulation_steps 2\n", files).draft.accumulation,
               Optional(2));
   EXPECT_THAT(read(run + "\n").findings, Contains(Field(&Diagnostic::code, "RW0603")));
+}
+
+/// A reader of the files of a repository, by the ends of their names.
+FileReader repository(std::vector<std::pair<std::string, std::string>> files) {
+  return [files = std::move(files)](const std::string& name) -> Result<std::string> {
+    for (const auto& file : files)
+      if (name == file.first || name.ends_with("/" + file.first)) return file.second;
+    return refuse_file(name);
+  };
+}
+
+// The options of a program have defaults in its code, and names of their own.
+TEST(TrainerScript, DefaultsOfTheOptionsOfAProgram_AreRead) {
+  const FileReader files = repository(
+      {{"train.py",
+        "from args import DataArguments\n"
+        "parser.add_argument(\"--lora-r\", type=int, default=24)\n"
+        "parser.add_argument('--batch', type=int, default=5)\n"
+        "parser.add_argument('--optim', default='adafactor')\n"
+        "args = TrainingArguments(per_device_train_batch_size=args.batch, bf16=args.bf16)\n"},
+       {"args.py",
+        "@dataclass\nclass DataArguments:\n    model_max_length: int = field(\n"
+        "        default=768, metadata={'help': 'of a sequence'})\n    lora_enable: bool = False\n"
+        "def cut(max_length: int = 99):\n    return max_length\n"}});
+  const std::string command =
+      "deepspeed --num_gpus 2 train.py --model_name_or_path meta-llama/Llama-2-7b-hf "
+      "--gradient_accumulation_steps 1 ";
+  const PlanFile plan = read(command + "\n", files);
+  EXPECT_THAT(plan.draft.sequence, Optional(768));
+  EXPECT_THAT(plan.draft.micro_batch, Optional(5));
+  EXPECT_THAT(plan.draft.optimizer, Optional(plan::Optimizer::adafactor));
+  EXPECT_EQ(plan.draft.lora_rank, std::nullopt);  // its switch is off
+  EXPECT_THAT(plan.findings, Contains(Field(&Diagnostic::detail,
+                                            HasSubstr("model_max_length 768, optim adafactor, the "
+                                                      "defaults of train.py"))));
+  const PlanFile stated = read(
+      command + "--batch 3 --max_seq_length 512 --lora_enable True --optim adamw_torch\n", files);
+  EXPECT_THAT(stated.draft.micro_batch, Optional(3));
+  EXPECT_THAT(stated.draft.sequence, Optional(512));
+  EXPECT_THAT(stated.draft.lora_rank, Optional(24));
+  EXPECT_THAT(stated.draft.optimizer, Optional(plan::Optimizer::adam));
+}
+
+TEST(TrainerScript, ModelThatAProgramLoads_IsRead) {
+  const auto load = [](const std::string& code, const std::string& flags) {
+    return read("python train.py --per_device_train_batch_size 1 " + flags + "\n",
+                repository({{"train.py", code}}));
+  };
+  const std::string half =
+      "BASE = \"Qwen/Qwen2.5-7B\"\n"
+      "model = AutoModelForCausalLM.from_pretrained(BASE, torch_dtype=torch.float16)\n"
+      "teacher = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-72B')\n"
+      "trainer = DPOTrainer(model, args, max_length=640)\n"
+      "training_args.gradient_accumulation_steps = 6\n";
+  const PlanFile plan = load(half, "");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "qwen2.5-7b");
+  EXPECT_THAT(plan.draft.param_dtype, Optional(plan::Dtype::fp16));
+  EXPECT_THAT(plan.draft.master_dtype, Optional(plan::Dtype::fp16));
+  EXPECT_THAT(plan.draft.sequence, Optional(640));
+  EXPECT_THAT(plan.draft.accumulation, Optional(6));
+  EXPECT_THAT(plan.findings,
+              Contains(Field(&Diagnostic::detail, HasSubstr("teacher in train.py"))));
+  // A flag decides, or names the format.
+  EXPECT_THAT(load(half, "--bf16").draft.param_dtype, Optional(plan::Dtype::bf16));
+  const std::string choice =
+      "model = LlamaForCausalLM.from_pretrained(args.base,\n"
+      "    torch_dtype=(torch.bfloat16 if args.bf16 else None))\n";
+  const PlanFile chosen = load(choice, "--base meta-llama/Llama-2-7b-hf --bf16 True");
+  EXPECT_EQ(chosen.draft.model->name, "llama-2-7b");
+  EXPECT_THAT(chosen.draft.master_dtype, Optional(plan::Dtype::bf16));
 }
 
 TEST(TrainerScript, ConfigOfAModelBesideTheScript_IsRead) {

@@ -1,0 +1,202 @@
+#include "rankwright/import/recipe/trainer_program.h"
+
+#include <algorithm>
+
+#include "rankwright/base/trim.h"
+#include "rankwright/import/recipe/python_calls.h"
+#include "rankwright/import/recipe/python_text.h"
+
+namespace rankwright::importer {
+namespace {
+
+constexpr std::size_t kMaxCode = 1 << 20;  // bytes of the program and its modules
+
+/// Returns the file of a module: "llava.train.train".
+std::string find_module_file(std::string_view module) {
+  std::string file(module);
+  std::replace(file.begin(), file.end(), '.', '/');
+  return file + ".py";
+}
+
+/// Returns whether a name that a program imports may hold its arguments or run its training.
+bool is_of_training(std::string_view name) {
+  const auto ends = [&](std::string_view end) { return name.ends_with(end); };
+  return name == "train" || name == "main" || ends("Arguments") || ends("Args") ||
+         ends("arguments") || ends("args") || ends("_arg");
+}
+
+/// A module that a program imports from: "from .arguments import ModelArguments, TrainArguments".
+struct ImportedModule {
+  std::string_view module;
+  bool of_training;
+};
+std::optional<ImportedModule> parse_import(std::string_view statement) {
+  constexpr std::string_view kFrom = "from ", kImport = " import ";
+  const std::size_t at = statement.find(kImport);
+  if (!statement.starts_with(kFrom) || at == std::string_view::npos) return std::nullopt;
+  ImportedModule found{trim(statement.substr(kFrom.size(), at - kFrom.size())), false};
+  std::string_view names = statement.substr(at + kImport.size());
+  while (!names.empty()) {
+    const std::size_t end = std::min(names.find_first_of(",() \n"), names.size());
+    found.of_training |= is_of_training(names.substr(0, end));
+    names.remove_prefix(std::min(end + 1, names.size()));
+  }
+  return found;
+}
+
+bool is_truth(std::string_view value) {
+  return value != "False" && value != "false" && value != "None" && value != "0" && !value.empty();
+}
+
+/// The formats of PyTorch, as flags name them.
+struct TorchFormat {
+  std::string_view expression, word;
+};
+constexpr TorchFormat kFormats[] = {
+    {"torch.bfloat16", "bfloat16"}, {"torch.float16", "float16"}, {"torch.half", "float16"},
+    {"torch.float32", "float32"},   {"torch.float", "float32"},
+};
+
+}  // namespace
+
+std::optional<TrainerProgram> TrainerProgram::read(const ScriptFlags& flags,
+                                                   const std::string& script,
+                                                   const FileReader& files) {
+  constexpr std::size_t kMaxModules = 4;
+  TrainerProgram program;
+  program.name_ = flags.program_file.empty() ? flags.module : flags.program_file;
+  if (program.name_.empty()) return std::nullopt;
+  const bool file = program.name_.ends_with(".py");
+  const std::string path = file ? program.name_ : find_module_file(program.name_);
+  const Result<std::string> text = read_named_file(files, script, path);
+  if (!text || text->size() > kMaxCode) return std::nullopt;
+  program.code_ = blank_python_comments(*text);
+  const std::string folder = path.substr(0, path.rfind('/') + 1);
+  // The text of a module is appended, so that its own imports follow.
+  std::set<std::string, std::less<>> modules;
+  for (std::size_t at = 0; at < program.code_.size() && modules.size() < kMaxModules;) {
+    const std::string code = program.code_.substr(at);
+    at += code.size();
+    for (const PythonStatement& statement : split_statements(code)) {
+      const std::optional<ImportedModule> found = parse_import(statement.text);
+      if (!found || !found->of_training || modules.size() >= kMaxModules) continue;
+      if (modules.emplace(found->module).second)
+        program.add_module(files, script, folder, found->module);
+    }
+  }
+  program.list_defaults();
+  return program;
+}
+
+void TrainerProgram::add_module(const FileReader& files, const std::string& script,
+                                std::string_view folder, std::string_view module) {
+  constexpr std::string_view kLibraries[] = {"transformers", "trl", "peft", "torch", "accelerate"};
+  const std::string_view root = module.substr(0, module.find('.'));
+  if (std::find(std::begin(kLibraries), std::end(kLibraries), root) != std::end(kLibraries)) return;
+  while (module.starts_with('.')) module.remove_prefix(1);
+  if (!is_dotted_name(module)) return;
+  const std::string file = find_module_file(module);
+  Result<std::string> text = read_named_file(files, script, std::string(folder) + file);
+  if (!text) text = read_named_file(files, script, file);
+  if (text && code_.size() + text->size() <= kMaxCode) code_ += "\n" + blank_python_comments(*text);
+}
+
+void TrainerProgram::list_defaults() {
+  constexpr std::string_view kOption = ".add_argument(";
+  constexpr std::size_t kMaxDefaults = 1000;
+  std::optional<std::size_t> class_indent;  // of a class whose fields are options
+  bool decorated = false;
+  const auto add = [&](std::string_view name, std::string_view value) {
+    const std::optional<std::string> literal = read_literal(value);
+    if (literal && is_truth(*literal) && defaults_.size() < kMaxDefaults)
+      defaults_.emplace(name, *literal);
+  };
+  for (const PythonStatement& statement : split_statements(code_)) {
+    if (class_indent && statement.indent <= *class_indent) class_indent.reset();
+    if (const std::size_t at = statement.text.find(kOption); at != std::string_view::npos) {
+      const std::string_view arguments = statement.text.substr(at + kOption.size());
+      const std::string_view value = find_argument(list_named_arguments(arguments), "default");
+      for (const std::string_view one : split_arguments(arguments))
+        if (const std::optional<std::string> flag = read_literal(one);
+            flag && flag->starts_with("--")) {
+          std::string name = flag->substr(2);
+          std::replace(name.begin(), name.end(), '-', '_');
+          add(name, value);
+        }
+    } else if (statement.text.starts_with("class ")) {
+      const bool extends = statement.text.find("Arguments)") != std::string_view::npos ||
+                           statement.text.find("Config)") != std::string_view::npos;
+      if (decorated || extends) class_indent = statement.indent;
+    } else if (class_indent) {
+      const PythonArgument field = parse_argument(statement.text);
+      const bool typed = statement.text.substr(field.name.size()).find(':') <
+                         statement.text.substr(field.name.size()).find('=');
+      if (!field.name.empty() && is_dotted_name(field.name) && typed) {
+        constexpr std::string_view kField = "field(";
+        const bool described = field.value.starts_with(kField);
+        add(field.name,
+            described
+                ? find_argument(list_named_arguments(field.value.substr(kField.size())), "default")
+                : field.value);
+      }
+    }
+    decorated = statement.text.starts_with("@dataclass");
+  }
+}
+
+std::optional<std::string> TrainerProgram::resolve(const ScriptFlags& flags,
+                                                   std::string_view expression) const {
+  constexpr int kMaxDepth = 4;
+  return resolve(flags, expression, kMaxDepth);
+}
+
+std::optional<std::string> TrainerProgram::resolve(const ScriptFlags& flags,
+                                                   std::string_view expression, int depth) const {
+  expression = trim(expression);
+  while (expression.size() > 1 && expression.front() == '(' && expression.back() == ')')
+    expression = trim(expression.substr(1, expression.size() - 2));
+  if (expression.empty() || depth == 0) return std::nullopt;
+  if (std::optional<std::string> literal = read_literal(expression)) return literal;
+  for (const TorchFormat& row : kFormats)
+    if (row.expression == expression) return std::string(row.word);
+  constexpr std::string_view kIf = " if ", kElse = " else ", kNot = "not ";
+  const std::size_t condition = expression.find(kIf);
+  const std::size_t other = expression.find(kElse);
+  if (condition != std::string_view::npos && other != std::string_view::npos && condition < other) {
+    const std::string_view tested =
+        expression.substr(condition + kIf.size(), other - condition - kIf.size());
+    const std::optional<std::string> holds = resolve(flags, tested, depth - 1);
+    if (!holds) return std::nullopt;
+    return resolve(flags,
+                   is_truth(*holds) ? expression.substr(0, condition)
+                                    : expression.substr(other + kElse.size()),
+                   depth - 1);
+  }
+  if (expression.starts_with(kNot)) {
+    const std::optional<std::string> value =
+        resolve(flags, expression.substr(kNot.size()), depth - 1);
+    return value ? std::optional<std::string>(is_truth(*value) ? "False" : "True") : std::nullopt;
+  }
+  // The GPUs that large models are trained on support it.
+  if (expression.find("bf16_supported(") != std::string_view::npos ||
+      expression.find("bfloat16_supported(") != std::string_view::npos)
+    return "True";
+  if (!is_dotted_name(expression)) return std::nullopt;
+  const std::string_view name = expression.substr(expression.rfind('.') + 1);
+  if (const YamlNode* const stated = flags.map.find(name)) return stated->scalar;
+  for (const ScriptFlags::Unknown& one : flags.unknown)
+    if (one.flag == name) return std::nullopt;
+  if (const auto found = defaults_.find(name); found != defaults_.end()) return found->second;
+  const bool option = name.size() != expression.size();
+  if (option) {
+    // An option without a default, or one that is off.
+    constexpr std::string_view kSwitches[] = {"bf16", "fp16"};
+    const bool off =
+        std::find(std::begin(kSwitches), std::end(kSwitches), name) != std::end(kSwitches);
+    return off ? std::optional<std::string>("False") : std::nullopt;
+  }
+  const std::string_view assigned = find_assigned(code_, name);
+  return assigned.empty() ? std::nullopt : resolve(flags, assigned, depth - 1);
+}
+
+}  // namespace rankwright::importer

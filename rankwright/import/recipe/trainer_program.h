@@ -1,0 +1,44 @@
+// The training program that a script runs: its code with that of the modules of the same repository
+// that it imports its arguments from, and the values of its names. The program is read and never
+// executed.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "rankwright/import/framework/foreign.h"
+#include "rankwright/import/script/script_flags.h"
+
+namespace rankwright::importer {
+
+class TrainerProgram {
+ public:
+  /// Reads the program that `flags` are the arguments of; nothing if it cannot be read.
+  static std::optional<TrainerProgram> read(const ScriptFlags& flags, const std::string& script,
+                                            const FileReader& files);
+
+  /// The name of the program in the script.
+  const std::string& name() const { return name_; }
+  /// Its text without comments.
+  const std::string& code() const { return code_; }
+  /// The literals that are the defaults of its options (`add_argument`, fields of dataclasses).
+  const std::map<std::string, std::string, std::less<>>& defaults() const { return defaults_; }
+
+  /// Returns the value of a literal, of an option, of a name that is assigned once, or of a choice
+  /// between these; nothing if it is unknown. `flags` state the options.
+  std::optional<std::string> resolve(const ScriptFlags& flags, std::string_view expression) const;
+
+ private:
+  void add_module(const FileReader& files, const std::string& script, std::string_view folder,
+                  std::string_view module);
+  void list_defaults();
+  std::optional<std::string> resolve(const ScriptFlags& flags, std::string_view expression,
+                                     int depth) const;
+
+  std::string name_{}, code_{};
+  std::map<std::string, std::string, std::less<>> defaults_{};
+};
+
+}  // namespace rankwright::importer
