@@ -465,4 +465,31 @@ void read_megatron_model(ForeignReading& r) {
   });
 }
 
+void override_shapes(ForeignReading& r) {
+  constexpr std::string_view kSizes[] = {
+      "hidden-size",      "ffn-hidden-size",     "num-attention-heads",
+      "num-query-groups", "kv-channels",         "num-experts",
+      "moe-router-topk",  "moe-ffn-hidden-size", "moe-shared-expert-intermediate-size",
+      "moe-layer-freq"};
+  if (!r.draft.model) return;
+  model::Model& model = *r.draft.model;
+  if (const i64 layers = read_size(r, "num-layers", 0); layers > 0) {
+    i64 rest = std::min<i64>(layers, model::kMaxLayers);
+    for (model::LayerRun& run : model.runs) {
+      run.count = std::min(run.count, rest);
+      rest -= run.count;
+    }
+    model.runs.back().count += rest;
+    std::erase_if(model.runs, [](const model::LayerRun& run) { return run.count == 0; });
+  }
+  if (const YamlNode* const modules = find_path(r.root, "mtp-num-layers"))
+    model.mtp_layers = is_off(*modules) ? 0 : read_size(r, "mtp-num-layers", 0);
+  if (is_on(r, "untie-embeddings-and-output-weights")) model.tied = false;
+  for (const std::string_view flag : kSizes)
+    if (const YamlNode* const node = find_path(r.root, flag); node != nullptr && !is_off(*node))
+      report_left_out(r, *node,
+                      fmt::format("{} {}: estimated with that of {}", flag,
+                                  make_excerpt(node->scalar), model.name));
+}
+
 }  // namespace rankwright::importer

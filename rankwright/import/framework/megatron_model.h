@@ -17,6 +17,10 @@ std::span<const std::string_view> megatron_model_flags();
 /// a vocabulary size that only the tokenizer states.
 void read_megatron_model(ForeignReading& reading);
 
+/// Applies the layers, the MTP modules and the untied output head that a script states to a model
+/// that it names. Other sizes that it states are reported as left out.
+void override_shapes(ForeignReading& reading);
+
 /// Sets the virtual stages and the layers per stage as Megatron-LM would run them: where it would
 /// drop layers, the stages hold fewer than the model has.
 void read_megatron_stages(ForeignReading& reading);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "rankwright/base/format.h"
+#include "rankwright/import/framework/megatron_model.h"
 #include "rankwright/import/framework/recipes.h"
 #include "rankwright/import/plan/plan_format.h"
 
@@ -234,6 +235,7 @@ void read_recipe_model(ForeignReading& r, std::vector<std::string>& ignored) {
     if (const YamlNode* const node = find_path(r.root, path);
         node != nullptr && node->kind == YamlNode::Kind::scalar && !r.draft.model)
       r.fields.under("model", *node, [&] { read_named_model(r, *node); });
+  override_shapes(r);
 }
 
 void assume_recipe(ForeignReading& r, const ScriptFlags& flags, PlanFile& plan) {

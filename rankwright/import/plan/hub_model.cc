@@ -31,6 +31,8 @@ constexpr std::pair<std::string_view, std::string_view> kSameShapes[] = {
     {"mistral-nemo-", "mistral-nemo-12b-"},
     {"vicuna-7b", "llama-2-7b"},
     {"vicuna-13b", "llama-2-13b"},
+    {"vicuna-v1-3-7b", "llama-2-7b"},  // names of LLaVA's checkpoints
+    {"vicuna-v1-3-13b", "llama-2-13b"},
     {"codellama-7b", "llama-2-7b"},
     {"codellama-13b", "llama-2-13b"},
     {"zephyr-7b", "mistral-7b"},

@@ -424,7 +424,8 @@ bool is_bridge_program(std::string_view file, std::string_view text) {
   const auto has = [&](std::string_view mark) { return text.find(mark) != std::string_view::npos; };
   if (!file.ends_with(".py")) return false;
   if (has("megatron.bridge") &&
-      (has(".train.micro_batch_size =") || has(".train.global_batch_size =")))
+      (has(".train.micro_batch_size =") || has(".train.global_batch_size =") ||
+       (has("megatron.bridge.recipes") && (has("pretrain(") || has("finetune(")))))
     return true;
   return has("nemo.collections") && (has(kPretrain) || has(kFinetune));
 }

@@ -8,6 +8,7 @@
 namespace rankwright::importer {
 namespace hub_config_test {
 
+using ::testing::Not;
 using ::testing::Optional;
 
 /// A recipe with this config of its model.
@@ -99,6 +100,38 @@ TEST(Automodel, UnknownModel_IsLocatedAtItsName) {
       "a.yaml", refuse_file);
   ASSERT_EQ(plan.keys.at(0).path, "model");
   EXPECT_EQ(plan.keys.at(0).where.line, 4);
+}
+
+TEST(Automodel, BuilderOfGpt2_StatesItsShapes) {
+  const std::string text =
+      "recipe: Train\nstep_scheduler: {global_batch_size: 16, local_batch_size: 8}\nmodel:\n"
+      "  _target_: nemo_automodel.components.models.gpt2.build_gpt2_model\n"
+      "  vocab_size: 50304\n  n_positions: 1024\n";
+  const auto read = [](const std::string& recipe) {
+    return read_any_plan(recipe, "a.yaml", refuse_file);
+  };
+  const PlanFile plan = read(text);
+  ASSERT_TRUE(plan.draft.model.has_value());
+  // 12 layers of 12 x 768 squared, their biases and norms; embeddings of 50,304 + 1,024 rows.
+  EXPECT_NEAR(double(count_parameters(*plan.draft.model).total()), 124.5e6, 0.5e6);
+  EXPECT_THAT(read(text + "  mlp_type: swiglu\n").findings, left_out("mlp_type"));
+}
+
+// 64 sequences on 2 data ranks, 4 in a local batch: 8 passes with 4 micro-batches each.
+TEST(Automodel, PassesThroughAPipeline_AreReported) {
+  const auto batch = [](const std::string& local) {
+    return read_any_plan(
+               "recipe: Train\nstep_scheduler: {global_batch_size: 64, local_batch_size: " + local +
+                   "}\nslurm: {nodes: 1, ntasks_per_node: 8}\n"
+                   "distributed: {strategy: fsdp2, pp_size: 4, pipeline: {pp_schedule: 1f1b, "
+                   "pp_microbatch_size: 1}}\nmodel:\n"
+                   "  _target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained\n"
+                   "  pretrained_model_name_or_path: Qwen/Qwen2.5-7B\n",
+               "a.yaml", refuse_file)
+        .findings;
+  };
+  EXPECT_THAT(batch("4"), left_out("8 passes through the pipeline with 4 micro-batches each"));
+  EXPECT_THAT(batch("32"), Not(left_out("passes through the pipeline")));
 }
 
 }  // namespace hub_config_test

@@ -9,6 +9,7 @@
 #include "rankwright/import/framework/recipe_script.h"
 #include "rankwright/import/framework/recipes.h"
 #include "rankwright/import/plan/plan_format.h"
+#include "rankwright/import/recipe/pretraining_parts.h"
 
 namespace rankwright::importer {
 namespace {
@@ -229,8 +230,29 @@ void read_offload_policy(ForeignReading& r, const YamlNode& node) {
   if (!is_off(node)) read_offload_all(r, node);
 }
 
+/// Reads the shapes that Automodel's builder of GPT-2 is given, with its defaults
+/// (nemo_automodel/components/models/gpt2.py).
+void read_gpt2_builder(ForeignReading& r) {
+  const auto size = [&](const char* path, i64 usual) {
+    return read_whole_at(r, path, 1, kMaxCount).value_or(usual);
+  };
+  model::Shapes& s = r.shapes;
+  s.vocab = size("model.vocab_size", 50257);
+  s.hidden = size("model.n_embd", 768);
+  s.layers = size("model.n_layer", 12);
+  s.heads = size("model.n_head", 12);
+  s.positions = size("model.n_ctx", size("model.n_positions", 2048));
+  for (const char* const other : {"model.mlp_type", "model.norm_type", "model.use_rope"})
+    if (const YamlNode* const node = find_path(r.root, other); node != nullptr && !is_off(*node))
+      report_left_out(
+          r, *node,
+          fmt::format("{} {}: estimated as GPT-2's layers", other, make_excerpt(node->scalar)));
+  build_shapes(r, "gpt2", "model._target_");
+}
+
 /// Encoders for retrieval have no output head, and a batch of several passages per query.
 void read_model_class(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar.ends_with(".build_gpt2_model")) return read_gpt2_builder(r);
   for (const std::string_view other : {"BiEncoder", "CrossEncoder", "SequenceClassification"})
     if (node.scalar.find(other) != std::string::npos)
       report_left_out(r, node, "model: estimated as a language model, with its output head");
@@ -391,6 +413,27 @@ void read_automodel_pipeline(ForeignReading& r, const std::string& prefix) {
                                 make_excerpt(schedule->scalar)));
 }
 
+/// A pass through the pipeline has the micro-batches of one local batch
+/// (nemo_automodel/recipes/llm/train_ft.py); the estimate has one pass.
+void report_pipeline_passes(ForeignReading& r, PlanFile& plan) {
+  const Draft& d = r.draft;
+  const YamlNode* const node = find_path(r.root, "step_scheduler.local_batch_size");
+  const std::optional<i64> local =
+      read_whole_at(r, "step_scheduler.local_batch_size", 1, kMaxMicroBatch);
+  const std::optional<i64> rest = product({d.tp.value_or(1), *d.pp, d.cp.value_or(1)});
+  const i64 world = d.shape ? d.shape->nodes * d.shape->gpus : plan.usual_world.value_or(0);
+  if (!local || !rest || !d.global_batch || !d.micro_batch) return;
+  const i64 ranks = std::max<i64>(1, world / *rest);
+  const i64 passes = *d.global_batch / ranks / *local;
+  if (passes > 1)
+    report_left_out(r, *node,
+                    fmt::format("step_scheduler.local_batch_size: {} passes through the pipeline "
+                                "with {} each, which are estimated as one",
+                                count(passes),
+                                plural(std::max<i64>(1, *local / *d.micro_batch), "micro-batch",
+                                       "micro-batches")));
+}
+
 /// Weights in bf16 have states in bf16, unless the optimizer keeps wider ones: torch.optim never
 /// does, Transformer Engine's has fp32 moments, and fp32 weights if told to.
 void fill_automodel_states(ForeignReading& r) {
@@ -528,6 +571,7 @@ void read_automodel(PlanFile& plan, const FileReader& files) {
   fill_automodel(reading);
   read_node_shape(reading, "slurm.nodes", "slurm.ntasks_per_node", 1, std::nullopt);
   fill_usual_ranks(reading, plan, "benchmark.num_nodes");
+  if (plan.draft.pp > 1) report_pipeline_passes(reading, plan);
   plan.ignored_keys.clear();  // data, checkpoints and logging
   plan.answered.emplace_back(
       "RW0406");  // its pipeline reduces gradients once, as torchtitan's does

@@ -162,10 +162,10 @@ void fill_neox_model(ForeignReading& r) {
       if (path[12] == 'a') s.qkv_bias = s.out_bias = false;
       if (path[12] == 'm') s.ffn_bias = false;
     }
-  if (s.vocab == 0) {
-    constexpr i64 kPadded = 50304;  // GPT-2's and GPT-NeoX's tokenizers, padded to 128
-    assume_vocabulary(r, kPadded);
-  }
+  constexpr i64 kCharacters = 512;  // of megatron/tokenizer's CharLevelTokenizer
+  constexpr i64 kPadded = 50304;    // GPT-2's and GPT-NeoX's tokenizers, padded to 128
+  if (s.vocab == 0 && word_at(r, "tokenizer_type") == "CharLevelTokenizer") s.vocab = kCharacters;
+  if (s.vocab == 0) assume_vocabulary(r, kPadded);
   if (read_neox_experts(r, s.norm_bias.value_or(true)))
     return build_shapes(r, "mixtral", "hidden_size");
   if (learned) s.positions = read_whole_at(r, "max_position_embeddings", 0, kMaxCount).value_or(0);

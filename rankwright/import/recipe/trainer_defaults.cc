@@ -38,6 +38,12 @@ constexpr TrainerDefault kQloraDefaults[] = {
     {"gradient_checkpointing", "true", {"gradient_checkpointing"}},
     {"optim", "paged_adamw_32bit", {"optim"}},
 };
+constexpr TrainerDefault kFastChatDefaults[] = {
+    {"use_lora", "true"},
+    {"lora_r", "8", {"lora_r"}},
+    {"lora_target_modules", "q_proj,v_proj", {"lora_target_modules"}},
+    {"per_device_train_batch_size", "8", {"per_device_train_batch_size"}},
+};
 constexpr TrainerDefault kTrainerDefaults[] = {
     {"per_device_train_batch_size", "8", {"per_device_train_batch_size"}},
 };
@@ -61,6 +67,7 @@ constexpr TrainerTool kTools[] = {
     {"axolotl.cli.train", {}},
     {" qlora.py", kQloraDefaults},
     {"/qlora.py", kQloraDefaults},
+    {"fastchat/train/train_lora.py", kFastChatDefaults},
     {"", kTrainerDefaults},
 };
 

@@ -64,10 +64,11 @@ void fill_visible_ranks(const ScriptFlags& flags, std::string_view command, Plan
     plan.usual_world = gpus;
 }
 
-/// Reports one process that has several GPUs: it keeps some of the layers on each.
-void report_spread_layers(ForeignReading& r, const ScriptFlags& flags) {
+/// Reports one process that has several GPUs: it keeps some of the layers on each. A launcher's
+/// process has one GPU.
+void report_spread_layers(ForeignReading& r, const ScriptFlags& flags, std::string_view command) {
   const i64 gpus = flags.visible_gpus ? flags.visible_gpus->count : 1;
-  if (gpus == 1 || !r.draft.shape || r.draft.shape->gpus != 1) return;
+  if (runs_launcher(command) || gpus == 1 || !r.draft.shape || r.draft.shape->gpus != 1) return;
   report_left_out(r, r.root,
                   fmt::format("one process spreads the layers over {} GPUs, which work one after "
                               "another: estimated on one GPU (NPROC_PER_NODE={} would train "
@@ -290,7 +291,7 @@ void read_trainer_script(PlanFile& plan, const FileReader& files) {
   if (!plan.draft.shape && !plan.draft.world && !flags.open_ranks)
     fill_visible_ranks(flags, command, plan);
   fill_usual_ranks(reading, plan);
-  report_spread_layers(reading, flags);
+  report_spread_layers(reading, flags, command);
   fill_swift_accumulation(reading, flags);
   const YamlNode* const words = flags.map.find("fsdp");
   if (words != nullptr && words->scalar.find("hybrid_shard") != std::string::npos &&

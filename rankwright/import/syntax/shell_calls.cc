@@ -180,12 +180,14 @@ void ShellEvaluator::read_redirection() {
   constexpr std::size_t kLongest = 64, kMaxDocuments = 8;
   const bool document = words_.starts("<<") && words_.peek(2) != '<';
   if (!document) {
+    const bool text = words_.starts("<<<");
     const bool writes = words_.peek() == '>' && words_.peek(1) != '&';
     const bool appends = words_.peek(1) == '>';
     while (std::string_view("<>&|").find(words_.peek()) != std::string_view::npos && !words_.done())
       words_.skip(1);
     redirected_ = writes;
     appends_ = writes && appends;
+    here_string_ = here_string_ || text;
     return;
   }
   words_.skip(words_.peek(2) == '-' ? 3 : 2);
@@ -247,6 +249,38 @@ void ShellEvaluator::write_printed(const std::vector<ShellWord>& command) {
   if (script_.written.size() >= kMaxWritten && !script_.written.contains(targets_[0])) return;
   std::string& file = script_.written[targets_[0]];
   file = (appends_ ? file : std::string()) + text + "\n";
+}
+
+/// Sets the variables of `IFS=, read -r A B <<< TEXT`, or the array of `read -ra`. The text is the
+/// last word.
+void ShellEvaluator::read_variables(const std::vector<ShellWord>& command, bool separated) {
+  std::vector<std::string> names;
+  bool array = false;
+  for (std::size_t i = 1; i + 1 < command.size(); ++i)
+    if (command[i].text.starts_with('-'))
+      array = array || command[i].text.find('a') != std::string::npos;
+    else
+      names.push_back(command[i].text);
+  if (names.empty()) return;
+  const Value* const stated = separated ? words_.find("IFS") : nullptr;
+  const std::string separators =
+      stated != nullptr && !stated->items.empty() ? stated->items[0].chars : std::string(" \t\n");
+  const Text text = words_.make_text(command.back());
+  std::vector<Text> items(1);
+  for (std::size_t i = 0; i < text.chars.size(); ++i) {
+    const bool separator = separators.find(text.chars[i]) != std::string::npos;
+    const bool last = !array && items.size() == names.size();
+    const bool ends = separator && (!last || (!separated && items.back().chars.empty()));
+    if (ends && (separated || !items.back().chars.empty()))
+      items.emplace_back();
+    else if (!ends)
+      items.back().add(text.chars[i], text.at[i], text.origin[i]);
+  }
+  words_.charge(text.chars.size() * separators.size());
+  if (!command.back().unknown.empty()) items.assign(names.size(), text);
+  items.resize(array ? items.size() : names.size());
+  if (array) return words_.set(names[0], {std::move(items)});
+  for (std::size_t i = 0; i < names.size(); ++i) words_.set(names[i], {{items[i]}});
 }
 
 /// Keeps what `envsubst < FILE > OTHER` writes.

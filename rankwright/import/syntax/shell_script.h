@@ -104,6 +104,7 @@ class ShellEvaluator {
   void source(const ShellWord& file);
   void read_redirection();
   void read_documents();
+  void read_variables(const std::vector<ShellWord>& command, bool separated);
   void write_printed(const std::vector<ShellWord>& command);
   void write_substituted(const std::vector<ShellWord>& command);
   void run_at(const Expander::Position& there);
@@ -148,6 +149,7 @@ class ShellEvaluator {
   std::vector<Document> documents_{};   // of the current line
   std::vector<std::string> targets_{};  // files that the current command writes
   bool redirected_ = false;             // the next word is one of them
+  bool here_string_ = false;            // the current command reads a word: <<< WORD
   bool appends_ = false;                // it is written to their end
   std::string unknown_{};               // variable of the last condition of unknown value
   std::string decider_{};  // variable whose default decides the condition before a branch

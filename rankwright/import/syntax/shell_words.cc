@@ -61,6 +61,18 @@ bool needs_value(std::span<const ShellWord> test, bool negated) {
   return variable && asked == (negated ? "-z" : "-n");
 }
 
+/// Returns whether a test compares an argument of the script, which has none, with the name of a
+/// run that is not the training: `"$1" == "debug"`.
+bool asks_for_a_trial(std::span<const ShellWord> test) {
+  constexpr std::string_view kTrials[] = {"debug", "test", "smoke", "dry", "help", "-h"};
+  if (test.size() != 3 || !is_one_of(test[1].text, {"=", "=="})) return false;
+  const std::string& name = test[0].unknown;
+  const bool argument = name.size() == 1 && name[0] > '0' && name[0] <= '9';
+  return argument && std::any_of(std::begin(kTrials), std::end(kTrials), [&](std::string_view one) {
+           return test[2].text.find(one) != std::string::npos;
+         });
+}
+
 }  // namespace
 
 void ShellEvaluator::read_all() {
@@ -272,6 +284,7 @@ Truth ShellEvaluator::read_command() {
   });
   cut_ = tested.empty() && !assigned ? cut : has_flags && !flags ? Cut::possible : Cut::none;
   redirected_ = false;
+  const bool here_string = std::exchange(here_string_, false);
   const std::vector<std::string> targets = std::exchange(targets_, {});
   // An empty line changes nothing: `if [ a = b ];` may have its `then` on the next one. Arithmetic,
   // `((i < n))`, is not evaluated as a command.
@@ -292,6 +305,8 @@ Truth ShellEvaluator::read_command() {
       source(tested[1]);
     else if (known && tested[0].text == "shift")
       shift(tested);
+    else if (known && here_string && tested[0].text == "read")
+      read_variables(tested, assigned);
     else if (known && functions_.contains(tested[0].text))
       call(tested[0].text, {tested.begin() + 1, tested.end()});
     else if (!known || !run_script(tested))
@@ -315,7 +330,7 @@ Truth ShellEvaluator::read_command() {
   in_test_ = (opening == "[[" || in_test_) && !closed;
   if (tested.size() == 3) take_first_rank(tested[0]);
   const Truth truth = evaluate_test(tested);
-  if (needs_value(tested, negated)) unset_ = true;
+  if (needs_value(tested, negated) || asks_for_a_trial(tested)) unset_ = true;
   for (const ShellWord& word : tested) {
     if (truth == Truth::unknown && !word.unknown.empty()) unknown_ = word.unknown;
     if (condition_ && !word.default_of.empty()) decider_ = word.default_of;

@@ -505,5 +505,22 @@ TEST(ShellWords, VariableThatABranchNeeds_IsUnset) {
   EXPECT_EQ(value_of("A=0\nif [ -n \"$1\" ]; then\n A=1\nfi\n", "A"), "1");  // an argument
 }
 
+TEST(ShellWords, WordsOfAHereString_AreRead) {
+  EXPECT_EQ(
+      last_command("C=2,4,x\nIFS=',' read -r TP PP REST <<< \"$C\"\nrun --tp $TP --pp $PP $REST\n"),
+      "run --tp 2 --pp 4 x");
+  EXPECT_EQ(value_of("read A B <<< \"1  2 3\"\n", "B"), "2 3");  // the last one gets the rest
+  EXPECT_EQ(last_command("IFS=: read -ra L <<< a:b\nrun --list ${L[@]}\n"), "run --list a b");
+  EXPECT_EQ(last_command("IFS=, read A B <<< $UNSET\nrun --a $A --b $B\n"),
+            "run --a ?UNSET --b ?UNSET");
+}
+
+// A script that is run without arguments trains.
+TEST(ShellWords, ArgumentForATrialRun_IsNotGiven) {
+  const std::string rest = "; then\n A=1\nelse\n A=2\nfi\n";
+  EXPECT_EQ(value_of("if [[ \"$1\" == \"debug\" ]]" + rest, "A"), "2");
+  EXPECT_EQ(value_of("if [[ \"$1\" == \"7b\" ]]" + rest, "A"), "1");
+}
+
 }  // namespace shell_words_test
 }  // namespace rankwright::importer
