@@ -46,30 +46,6 @@ void set_at(YamlNode& root, std::string_view path, const YamlNode* value) {
   }
 }
 
-/// Returns the config that a script names with Hydra's options, under the script's overrides. One
-/// that cannot be read is reported, and stays in `script`.
-YamlNode merge_hydra_config(ScriptFlags& script, const ShellInput& input, Diagnostics& findings) {
-  if (script.hydra_config.scalar.empty()) return script.map;
-  const YamlNode named = script.hydra_config;
-  YamlNode tree = script.map;
-  tree.entries.clear();
-  if (!input.files || !inherit_file(tree, named, input.file, input.files)) {
-    constexpr std::size_t kLongest = 200;
-    findings.push_back(
-        make_assumption(fmt::format("the settings in {}, which the script names: the file cannot "
-                                    "be read",
-                                    make_excerpt(named.scalar, kLongest)),
-                        "put the file beside the script", location(named, input.file)));
-    return script.map;
-  }
-  script.hydra_config.scalar.clear();
-  for (const std::string& key : script.removed) set_at(tree, key, nullptr);
-  for (const ScriptFlags::Unknown& one : script.unknown) set_at(tree, one.flag, nullptr);
-  for (const YamlEntry& entry : script.map.entries) set_at(tree, entry.key.scalar, &entry.value);
-  resolve_references(tree);
-  return tree;
-}
-
 /// Reads "llama3_8b(name='a',num_nodes=2)": the recipe of NeMo that a script names, and its ranks.
 void read_factory(ScriptFlags& script, ScriptFlags& flags) {
   const YamlNode* const factory = script.map.find("factory");
@@ -217,6 +193,28 @@ ScriptFlags read_overridden_recipe(std::string_view text, const ShellInput& inpu
   for (ScriptFlags::Unknown& one : script.unknown) one.flag = name_flag(one.flag);
   for (ScriptFlags::Default& one : script.defaults) one.flag = name_flag(one.flag);
   return script;
+}
+
+YamlNode merge_hydra_config(ScriptFlags& script, const ShellInput& input, Diagnostics& findings) {
+  if (script.hydra_config.scalar.empty()) return script.map;
+  const YamlNode named = script.hydra_config;
+  YamlNode tree = script.map;
+  tree.entries.clear();
+  if (!input.files || !inherit_file(tree, named, input.file, input.files)) {
+    constexpr std::size_t kLongest = 200;
+    findings.push_back(
+        make_assumption(fmt::format("the settings in {}, which the script names: the file cannot "
+                                    "be read",
+                                    make_excerpt(named.scalar, kLongest)),
+                        "put the file beside the script", location(named, input.file)));
+    return script.map;
+  }
+  script.hydra_config.scalar.clear();
+  for (const std::string& key : script.removed) set_at(tree, key, nullptr);
+  for (const ScriptFlags::Unknown& one : script.unknown) set_at(tree, one.flag, nullptr);
+  for (const YamlEntry& entry : script.map.entries) set_at(tree, entry.key.scalar, &entry.value);
+  resolve_references(tree);
+  return tree;
 }
 
 void fill_usual_ranks(ForeignReading& r, PlanFile& plan, std::string_view path) {

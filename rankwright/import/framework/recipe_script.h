@@ -24,6 +24,10 @@ bool has_overrides(std::string_view text);
 ScriptFlags read_overridden_recipe(std::string_view text, const ShellInput& input,
                                    bool (*is_read)(std::string_view flag), Diagnostics& findings);
 
+/// Returns the config that a script names with Hydra's options, under the script's overrides. One
+/// that cannot be read is reported, and stays in `script`.
+YamlNode merge_hydra_config(ScriptFlags& script, const ShellInput& input, Diagnostics& findings);
+
 /// A run that states only its nodes, at `path`, is assumed to have 8 GPUs in each.
 void fill_usual_ranks(ForeignReading& r, PlanFile& plan, std::string_view path = "nodes");
 

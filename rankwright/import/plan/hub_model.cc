@@ -94,13 +94,16 @@ bool is_a_place(std::string_view part) {
 /// hub has it as "models--ORGANIZATION--NAME".
 std::string find_label(std::string_view path) {
   constexpr int kMaxParts = 5;
+  constexpr std::string_view kCache = "models--";
   std::string label;
+  if (const std::size_t cache = path.rfind(kCache); cache != std::string_view::npos)
+    path = path.substr(0, path.find('/', cache));
   for (int i = 0; i < kMaxParts; ++i) {
     const std::size_t slash = path.rfind('/');
     const std::string_view part = path.substr(slash + 1);
     label = lower(part.substr(0, kLongestLabel));
     std::replace(label.begin(), label.end(), '_', '-');
-    if (label.starts_with("models--")) label.erase(0, label.rfind("--") + 2);
+    if (label.starts_with(kCache)) label.erase(0, label.rfind("--") + 2);
     if (!is_a_place(label) || slash == std::string_view::npos) break;
     path = path.substr(0, slash);
   }
@@ -166,18 +169,23 @@ std::string find_model_of_size(std::string_view name) {
   constexpr double kNear = 2;
   const double size = find_stated_size(find_label(name));
   if (size <= 0) return {};
-  std::string nearest;
-  double least = std::log(kNear);
+  std::string nearest, smallest;
+  double least = std::log(kNear), lowest = 0;  // of the smallest model
   for (const catalog::KnownModel& known : catalog::list_known_models()) {
     // Models of today are the likelier shapes: dense, with gated feed-forward layers.
     if (known.model.sparse() || known.model.layer(0).ffn.matrices != 3) continue;
-    const double ratio = double(count_parameters(known.model).total()) / size;
+    const double parameters = double(count_parameters(known.model).total());
+    if (smallest.empty() || parameters < lowest) {
+      lowest = parameters;
+      smallest = known.model.name;
+    }
+    const double ratio = parameters / size;
     const double distance = std::abs(std::log(ratio));
     if (distance >= least) continue;
     least = distance;
     nearest = known.model.name;
   }
-  return nearest;
+  return nearest.empty() && size < lowest ? smallest : nearest;
 }
 
 }  // namespace rankwright::importer

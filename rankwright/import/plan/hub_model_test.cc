@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "rankwright/model/parameters.h"
+
 namespace rankwright::importer {
 namespace hub_model_test {
 
@@ -17,6 +19,8 @@ TEST(HubModel, NamesOfOneShape_AreOneModel) {
   EXPECT_EQ(find_hub_model("deepseek_r1_671b")->name, "deepseek-v3");
   EXPECT_EQ(find_hub_model("qwen25_500m")->name, "qwen2.5-0.5b");
   EXPECT_EQ(find_hub_model("lmsys/vicuna-13b-v1.5")->name, "llama-2-13b");
+  EXPECT_EQ(find_hub_model("/hub/models--Qwen--Qwen2.5-7B/snapshots/main_no_yarn")->name,
+            "qwen2.5-7b");
   EXPECT_EQ(find_hub_model("allenai/Llama-3.1-Tulu-3-8B-SFT")->name, "llama-3.1-8b");
 }
 
@@ -51,9 +55,12 @@ TEST(HubModel, LanguageModelBehindAnEncoder) {
 TEST(HubModel, SizeInAName_SelectsADenseModelNearIt) {
   EXPECT_EQ(find_model_of_size("me/my_model-4B-v2"), "qwen3-4b");  // 4.02 B
   EXPECT_EQ(find_model_of_size("mine_350m"), "qwen2-0.5b");        // 494 M
-  for (const char* const name :
-       {"", "mine", "v2", "mix-8x7b", "my-30b-a3b", "big-900b", "tiny-10m", "4bit"})
+  for (const char* const name : {"", "mine", "v2", "mix-8x7b", "my-30b-a3b", "big-900b", "4bit"})
     EXPECT_EQ(find_model_of_size(name), "") << name;
+  // The smallest model is nearer to a smaller one than the usual assumption.
+  const std::string smallest = find_model_of_size("tiny-10m");
+  EXPECT_EQ(find_model_of_size("facebook/opt-60m"), smallest);
+  EXPECT_LT(count_parameters(find_hub_model(smallest).value()).total(), 600'000'000);
 }
 
 }  // namespace hub_model_test

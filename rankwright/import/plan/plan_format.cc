@@ -177,11 +177,11 @@ PlanFile read_any_plan(std::string text, std::string name, const FileReader& fil
       std::find_if(std::begin(kPlanFormats), std::end(kPlanFormats),
                    [&](const PlanFormat& one) { return one.claims(name, text); });
   if (format->read == read_own_format && is_shell_script(name, text)) {
-    if (sources_megatron(text, name, files, variables))
-      format = find_plan_format("megatron");
-    else if (runs_trainer_config(text, name, files, variables) ||
-             runs_trainer_program(text, name, files, variables))
+    if (runs_trainer_config(text, name, files, variables) ||
+        runs_trainer_program(text, name, files, variables))
       format = find_plan_format("fine-tuning");
+    else if (sources_megatron(text, name, files, variables))
+      format = find_plan_format("megatron");
     else if (const PlanFormat* const inner = find_format_of_run(text, name, files))
       format = inner;
   }

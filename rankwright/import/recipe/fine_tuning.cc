@@ -494,11 +494,12 @@ bool computes_in_fp32(const ForeignReading& r) {
          std::none_of(std::begin(kOtherFormats), std::end(kOtherFormats), stated);
 }
 
-/// Returns the format of 16 bits that the weights are stated to be loaded in.
+/// Returns the format that the weights are stated to be loaded in.
 std::optional<plan::Dtype> find_loaded_format(const ForeignReading& r) {
   for (const char* const key : {"torch_dtype", "dtype"}) {
     const std::string_view word = read_word(r, key);
     if (word == "bf16" || word.ends_with("bfloat16")) return plan::Dtype::bf16;
+    if (word == "fp32" || word.ends_with("float32")) return plan::Dtype::fp32;
     if (word.find("16") != std::string_view::npos) return plan::Dtype::fp16;
   }
   return std::nullopt;
@@ -524,7 +525,7 @@ void read_trainer_precision(ForeignReading& r) {
 bool loads_16bit_weights(const ForeignReading& r) {
   if (is_on_at(r.root, "pure_bf16")) return true;
   if (find_path(r.root, "base_model") != nullptr) return r.draft.param_dtype.has_value();
-  return find_loaded_format(r).has_value();
+  return find_loaded_format(r).value_or(plan::Dtype::fp32) != plan::Dtype::fp32;
 }
 
 /// Without DeepSpeed and FSDP, which keep fp32 copies, gradients and optimizer states have the
@@ -679,7 +680,7 @@ void read_fine_tuning(PlanFile& plan, const FileReader& files) {
   if (find_path(*root, "model_name_or_path") != nullptr && !root->find("finetuning_type")) {
     ScriptFlags flags;
     flags.map = std::move(*root);
-    add_named_settings(flags, list_name_parts(plan.name), plan);
+    add_named_settings(flags, list_name_parts(plan.name), false, plan);
     *root = std::move(flags.map);
   }
   follow_fsdp_config(*root, plan.name, files, plan.findings);

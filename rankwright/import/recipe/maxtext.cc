@@ -410,8 +410,10 @@ void fill_maxtext(ForeignReading& r, BaseConfig base) {
   if (!d.param_dtype) d.param_dtype = plan::Dtype::bf16;
   fill_maxtext_states(r);
   const std::string remat = word_at(r, "remat_policy");
-  d.recompute =
-      remat.empty() || remat == "full" ? plan::Recompute::full : plan::Recompute::selective;
+  // Layers are rematerialized without a policy, that is in full, if it is "none"
+  // (layers/decoders.py, get_remat_policy).
+  d.recompute = remat.empty() || remat == "full" || remat == "none" ? plan::Recompute::full
+                                                                    : plan::Recompute::selective;
   const auto offloads = [&](const char* key) { return word_at(r, key) == "offload"; };
   const bool custom = remat == "custom" &&
                       std::any_of(std::begin(kRematTensors), std::end(kRematTensors), offloads);

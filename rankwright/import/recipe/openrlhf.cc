@@ -262,7 +262,13 @@ void fill_openrlhf(ForeignReading& r, const ScriptFlags& flags, PlanFile& plan) 
       [](const YamlEntry& entry) { return entry.key.scalar.find('.') != std::string::npos; });
   if (!d.param_dtype && dotted) d.param_dtype = plan::Dtype::bf16;
   assume_attention(r, dotted, plan);
-  d.grad_dtype = d.param_dtype.value_or(plan::Dtype::bf16);
+  // Programs of examples/, before openrlhf.cli, accumulate gradients in fp32; so do releases of
+  // openrlhf.cli before 0.5.4.
+  const bool early = flags.program.starts_with("train_") && flags.program.ends_with(".py");
+  d.grad_dtype = early ? plan::Dtype::fp32 : d.param_dtype.value_or(plan::Dtype::bf16);
+  if (!early && !dotted)
+    plan.open.push_back(
+        {"job.grad_dtype", "the default since OpenRLHF 0.5.4", "set grad_dtype in a plan file"});
   for (const char* const path : {"grad-accum-dtype", "ds.grad-accum-dtype"})
     if (const YamlNode* const node = find_path(r.root, path); node && node->scalar == "fp32")
       d.grad_dtype = plan::Dtype::fp32;

@@ -172,5 +172,14 @@ TEST(OpenRlhf, AttentionThatIsNotStated_IsAssumed) {
   EXPECT_THAT(eager.findings, Not(note));
 }
 
+// openrlhf/utils/deepspeed.py accumulates gradients in fp32 up to 0.5.3.
+TEST(OpenRlhf, ProgramsOfExamples_AccumulateInFp32) {
+  const PlanFile early = read(
+      "deepspeed --include=localhost:0,1 ../train_rm.py --pretrain meta-llama/Llama-2-7b-hf "
+      "--train_batch_size 8 --micro_train_batch_size 1 --zero_stage 3 --bf16\n");
+  EXPECT_THAT(early.draft.grad_dtype, Optional(plan::Dtype::fp32));
+  EXPECT_THAT(read(ppo("train_sft", "--bf16")).draft.grad_dtype, Optional(plan::Dtype::bf16));
+}
+
 }  // namespace openrlhf_test
 }  // namespace rankwright::importer

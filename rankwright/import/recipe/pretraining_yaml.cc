@@ -321,8 +321,8 @@ void fill_foundry_positions(ForeignReading& r) {
                       is_on_at_path(r, "model.attn_config.rope") || is_on_at_path(r, "model.alibi");
   if (others || (learned != nullptr && is_off(*learned))) return;
   std::optional<i64> length = read_whole_at(r, "model.max_seq_len", 1, kMaxSequence);
-  if (!length) length = r.draft.sequence;
-  s.positions = length.value_or(0);
+  constexpr i64 kUsualLength = 2048;  // of MPTConfig
+  s.positions = length.value_or(r.draft.sequence.value_or(kUsualLength));
   // The layers are GPT-2's without its biases.
   s.norm_bias = s.qkv_bias = s.out_bias = s.ffn_bias = false;
 }
@@ -344,6 +344,13 @@ void fill_foundry(ForeignReading& r) {
       word_at(r, "model.loss_fn") != "torch_crossentropy")
     d.loss = plan::Loss::fused;
   model::Shapes& s = r.shapes;
+  if (word_at(r, "model.name") == "mpt_causal_lm") {  // MPTConfig's defaults
+    if (s.hidden == 0) s.hidden = 2048;
+    if (s.heads == 0) s.heads = 16;
+    if (s.layers == 0) s.layers = 24;
+    if (s.vocab == 0) s.vocab = 50368;
+    d.model.reset();  // it does not load one
+  }
   if (s.hidden > 0) {
     const Result<i64> ratio = parse_count(word_at(r, "model.expansion_ratio"), 1);
     s.ffn = std::min(s.hidden, kMaxCount / 64) * std::min<i64>(ratio ? *ratio : 4, 64);
@@ -358,7 +365,20 @@ void fill_foundry(ForeignReading& r) {
     if (s.kv_heads == 0) s.kv_heads = s.heads;
     if (s.vocab == 0) assume_vocabulary(r, 50368);
     if (!width) fill_foundry_positions(r);
-    build_shapes(r, width ? "llama" : s.positions > 0 ? "gpt2" : "mpt", "model.d_model");
+    const char* const place =
+        find_path(r.root, "model.d_model") != nullptr ? "model.d_model" : "model.name";
+    build_shapes(r, width ? "llama" : s.positions > 0 ? "gpt2" : "mpt", place);
+  }
+  // A larger micro-batch than the batch of a device is reduced to it
+  // (llmfoundry/utils/config_utils.py).
+  if (d.micro_batch && d.global_batch) d.micro_batch = std::min(*d.micro_batch, *d.global_batch);
+  const YamlNode* const sharding = find_path(r.root, "fsdp_config.sharding_strategy");
+  if (sharding != nullptr && sharding->scalar.find("HYBRID") != std::string::npos) {
+    if (d.shape && d.shape->nodes > 1) d.replicas = d.shape->nodes;
+    if (!d.shape)
+      report_left_out(r, *sharding,
+                      "HYBRID_SHARD: states on several nodes are estimated as sharded over all of "
+                      "them");
   }
   const bool sharded = find_path(r.root, "fsdp_config") != nullptr;
   if (!d.zero) d.zero = sharded ? 3 : 0;

@@ -22,7 +22,8 @@ namespace {
 constexpr std::string_view kAdapterFlags[] = {"lora", "peft", "adapter", "finetuning_type",
                                               "train_type"};
 
-/// Returns whether the code decides by a condition whether there are adapters.
+/// Returns whether the code decides by a condition whether there are adapters. Conditions on the
+/// bits of frozen weights do not.
 bool has_adapter_condition(std::string_view code) {
   while (!code.empty()) {
     const std::size_t end = std::min(code.find('\n'), code.size());
@@ -31,8 +32,12 @@ bool has_adapter_condition(std::string_view code) {
     const std::string words = lower(line);
     const bool condition = line.starts_with("if ") || line.starts_with("elif ") ||
                            line.find(" if ") != std::string_view::npos;
-    if (condition &&
-        (words.find("lora") != std::string::npos || words.find("peft") != std::string::npos))
+    const std::string tested = words.substr(condition ? words.find("if ") : words.size());
+    const bool bits = tested.find("q_lora") != std::string::npos ||
+                      tested.find("qlora") != std::string::npos ||
+                      tested.find("quant") != std::string::npos;
+    if (!bits &&
+        (tested.find("lora") != std::string::npos || tested.find("peft") != std::string::npos))
       return true;
   }
   return false;
@@ -41,6 +46,7 @@ bool has_adapter_condition(std::string_view code) {
 /// Joins the names of a list in Python: ["q_proj", "v_proj"]. Empty if it is another expression.
 std::string join_names(std::string_view list) {
   std::string names;
+  if (list.find_first_of("\"'") == std::string_view::npos) return names;
   for (const char c : list) {
     if (shell::is_name(c) || c == '-' || c == ',')
       names += c;
@@ -71,6 +77,9 @@ constexpr std::string_view kTargetKeys[] = {"lora_target_modules", "lora_target"
                                             "target_modules",      "peft_target_modules",
                                             "lora_target_linear",  "trainable"};
 
+/// Parts of the names of variables that hold arguments.
+constexpr std::string_view kCollections[] = {"kwargs", "_args", "config"};
+
 /// Names of variables that hold further models.
 constexpr std::string_view kFurtherModels[] = {"teacher", "reward", "critic", "draft",
                                                "judge",   "old_",   "model2", "model_2"};
@@ -78,7 +87,9 @@ constexpr std::string_view kFurtherModels[] = {"teacher", "reward", "critic", "d
 /// Returns the first class of arguments that a program constructs; nullptr if there is none.
 const ArgumentsClass* find_arguments_class(std::string_view code) {
   for (const ArgumentsClass& row : kArgumentsClasses)
-    if (!list_named_arguments(find_python_call(code, row.name)).empty()) return &row;
+    if (const std::string_view call = find_python_call(code, row.name);
+        trim(call).starts_with("**") || !list_named_arguments(call).empty())
+      return &row;
   return nullptr;
 }
 
@@ -133,6 +144,7 @@ class CodeSettings {
           list_named_arguments(find_python_call(program_.code(), row->name));
       for (const ForeignKey& known : fine_tuning_keys())
         add_resolved(known.path, find_argument(arguments, known.path), added);
+      add_collected(added);
       if (!row->method.empty() && !has_key(flags_, "rl")) add_key(flags_, "rl", row->method);
     }
     report(added, fmt::format("as {} has them", make_path_excerpt(program_.name())));
@@ -220,6 +232,27 @@ class CodeSettings {
     }
   }
 
+  /// Adds the arguments that the code collects: `kwargs = dict(bf16=True)`, `{"bf16": True}`.
+  void add_collected(std::vector<std::string>& added) {
+    constexpr std::string_view kDict = "dict(";
+    for (const PythonStatement& statement : split_statements(program_.code())) {
+      const PythonArgument one = parse_argument(statement.text);
+      if (!has_part(one.name, kCollections)) continue;
+      const bool call = one.value.starts_with(kDict);
+      if (!call && !one.value.starts_with('{')) continue;
+      for (const std::string_view item :
+           split_arguments(one.value.substr(call ? kDict.size() : 1))) {
+        PythonArgument pair = parse_argument(item);
+        const std::size_t colon = item.find(':');
+        if (!call && colon != std::string_view::npos)
+          pair = {trim(item.substr(0, colon)), trim(item.substr(colon + 1))};
+        const std::string key =
+            call ? std::string(pair.name) : read_literal(pair.name).value_or("");
+        if (has_row(fine_tuning_keys(), key)) add_resolved(key, pair.value, added);
+      }
+    }
+  }
+
   /// Returns the call that makes adapters, and its arguments.
   std::pair<std::string_view, std::vector<PythonArgument>> find_adapters() const {
     for (const std::string_view name : {"LoraConfig", "get_peft_model"})
@@ -293,14 +326,15 @@ bool runs_trainer_program(std::string_view text, const std::string& name, const 
   return code && find_arguments_class(blank_python_comments(*code)) != nullptr;
 }
 
-void add_code_settings(ScriptFlags& flags, const FileReader& files, PlanFile& plan) {
+bool add_code_settings(ScriptFlags& flags, const FileReader& files, PlanFile& plan) {
   const std::optional<TrainerProgram> program = TrainerProgram::read(flags, plan.name, files);
-  if (!program) return;
+  if (!program) return false;
   CodeSettings settings(flags, *program, plan);
   settings.add_adapters();
   settings.add_arguments();
   settings.add_defaults();
   settings.add_loaded_model();
+  return true;
 }
 
 }  // namespace rankwright::importer

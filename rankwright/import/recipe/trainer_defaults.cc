@@ -39,7 +39,7 @@ constexpr TrainerDefault kQloraDefaults[] = {
     {"optim", "paged_adamw_32bit", {"optim"}},
 };
 constexpr TrainerDefault kFastChatDefaults[] = {
-    {"use_lora", "true"},
+    {"use_lora", "true", {"use_lora"}},
     {"lora_r", "8", {"lora_r"}},
     {"lora_target_modules", "q_proj,v_proj", {"lora_target_modules"}},
     {"per_device_train_batch_size", "8", {"per_device_train_batch_size"}},
@@ -91,6 +91,7 @@ constexpr std::string_view kCompletions = "completions of GRPO";
 constexpr std::string_view kPairs = "pairs of sequences, and a reference model";
 constexpr std::string_view kPairsOnly = "pairs of sequences, without a reference model";
 constexpr std::string_view kAdapters = "adapters of the stated rank";
+constexpr std::string_view kUsualAdapters = "adapters of PEFT's usual rank";
 constexpr ProgramName kProgramNames[] = {
     {"simpo", "rl", "simpo", kPairsOnly, kMethodKeys},
     {"orpo", "rl", "orpo", kPairsOnly, kMethodKeys},
@@ -98,6 +99,7 @@ constexpr ProgramName kProgramNames[] = {
     {"dpo", "rl", "dpo", kPairs, kMethodKeys},
     {"peft", "use_lora", "true", kAdapters, kAdapterDeciders, kRankKeys},
     {"lora", "use_lora", "true", kAdapters, kAdapterDeciders, kRankKeys},
+    {"_lora.py", "use_lora", "true", kUsualAdapters, kAdapterDeciders},
 };
 
 }  // namespace
@@ -159,7 +161,8 @@ std::vector<std::string> list_name_parts(const std::string& path) {
   return names;
 }
 
-void add_named_settings(ScriptFlags& flags, const std::vector<std::string>& names, PlanFile& plan) {
+void add_named_settings(ScriptFlags& flags, const std::vector<std::string>& names, bool code_known,
+                        PlanFile& plan) {
   const auto has_any = [&](std::span<const std::string_view> keys) {
     return std::any_of(keys.begin(), keys.end(),
                        [&](std::string_view key) { return has_key(flags, key); });
@@ -167,7 +170,10 @@ void add_named_settings(ScriptFlags& flags, const std::vector<std::string>& name
   for (const std::string& name : names)
     for (const ProgramName& row : kProgramNames) {
       const bool named = lower(name).find(row.word) != std::string::npos;
-      if (!named || has_any(row.unless) || (!row.needs.empty() && !has_any(row.needs))) continue;
+      const bool code_decides = code_known && row.states == kUsualAdapters;
+      if (!named || code_decides || has_any(row.unless) ||
+          (!row.needs.empty() && !has_any(row.needs)))
+        continue;
       add_key(flags, row.key, row.value);
       plan.findings.push_back(
           make_assumption(fmt::format("{}, by the name of {}", row.states, make_excerpt(name)), "",

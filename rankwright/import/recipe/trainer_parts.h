@@ -86,14 +86,16 @@ void add_key(ScriptFlags& flags, std::string_view key, std::string_view value);
 /// "dpo/config_full.yaml".
 std::vector<std::string> list_name_parts(const std::string& path);
 /// Adds the method and the adapters that the first of `names` with such a word states, and reports
-/// each as assumed: "train_dpo.py", "trl dpo", "dpo/full.yaml".
-void add_named_settings(ScriptFlags& flags, const std::vector<std::string>& names, PlanFile& plan);
+/// each as assumed: "train_dpo.py", "trl dpo", "dpo/full.yaml". Adapters without a stated rank are
+/// assumed only if the code of the program is not known.
+void add_named_settings(ScriptFlags& flags, const std::vector<std::string>& names, bool code_known,
+                        PlanFile& plan);
 /// Adds the defaults of the tool that `command` runs.
 void add_tool_defaults(ScriptFlags& flags, std::string_view command);
 /// Adds the settings that the training program has in its code and no flag of the script decides:
 /// adapters, arguments of the Trainer, defaults of options, the model and its format. They are
-/// reported as assumed.
-void add_code_settings(ScriptFlags& flags, const FileReader& files, PlanFile& plan);
+/// reported as assumed. Returns false if the program cannot be read.
+bool add_code_settings(ScriptFlags& flags, const FileReader& files, PlanFile& plan);
 
 /// Names the settings that no tool has and that are not data (RW0618), those that speak of memory
 /// or of time first, and further models (RW0601).

@@ -275,8 +275,8 @@ void read_trainer_script(PlanFile& plan, const FileReader& files) {
     names.push_back(command.substr(trl + 1, command.find(' ', trl + 5) - trl - 1));
   if (const YamlNode* const config = flags.map.find("config"))
     for (std::string& name : list_name_parts(config->scalar)) names.push_back(std::move(name));
-  add_named_settings(flags, names, plan);
-  add_code_settings(flags, all_files, plan);
+  const bool code_known = add_code_settings(flags, all_files, plan);
+  add_named_settings(flags, names, code_known, plan);
   add_tool_defaults(flags, command);
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, flags.map, all_files};

@@ -478,6 +478,35 @@ TEST(TrainerScript, ModelThatAProgramLoads_IsRead) {
   EXPECT_THAT(chosen.draft.master_dtype, Optional(plan::Dtype::bf16));
 }
 
+TEST(TrainerScript, CollectedArguments_AreThoseOfTheTrainer) {
+  for (const char* const kwargs :
+       {"dict(gradient_checkpointing=True, bf16=True)",
+        "{\n    \"gradient_checkpointing\": True,\n    'bf16': True,\n}"}) {
+    const PlanFile plan =
+        read(run("train.py", ""),
+             repository({{"train.py", std::string("config_kwargs: dict[str, Any] = ") + kwargs +
+                                          "\nargs = make(GRPOConfig(**config_kwargs))\n"}}));
+    EXPECT_THAT(plan.draft.recompute, Optional(plan::Recompute::full)) << kwargs;
+    EXPECT_THAT(plan.draft.param_dtype, Optional(plan::Dtype::bf16)) << kwargs;
+    EXPECT_THAT(plan.draft.method, Optional(plan::Method::grpo)) << kwargs;
+  }
+}
+
+// FastChat: a condition on the bits of frozen weights decides nothing about adapters.
+TEST(TrainerScript, AdaptersThatMayBeQuantized_AreRead) {
+  const std::string code =
+      "@dataclass\nclass LoraArguments:\n    lora_r: int = 8\n    q_lora: bool = False\n"
+      "model = AutoModelForCausalLM.from_pretrained(\n    a.name,\n"
+      "    quantization_config=Bits(load_in_4bit=True) if lora_args.q_lora else None,\n)\n"
+      "config = LoraConfig(r=lora_args.lora_r, target_modules=lora_args.modules)\n";
+  const PlanFile plan = read(run("train.py", "--bf16"), repository({{"train.py", code}}));
+  EXPECT_THAT(plan.draft.lora_rank, Optional(8));
+  // Without the code, the name of FastChat's program states them, and any other name a rank.
+  const PlanFile fastchat = read(run("fastchat/train/train_lora.py", "--bf16"));
+  EXPECT_THAT(fastchat.draft.lora_rank, Optional(8));
+  EXPECT_TRUE(read(run("finetune_lora.py", "--bf16")).draft.lora_rank.has_value());
+}
+
 TEST(TrainerScript, ConfigOfAModelBesideTheScript_IsRead) {
   std::string type = "llama";
   const FileReader files = [&](const std::string& name) -> Result<std::string> {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "rankwright/base/format.h"
+#include "rankwright/import/framework/recipe_script.h"
 #include "rankwright/import/framework/recipes.h"
 #include "rankwright/import/framework/script_report.h"
 #include "rankwright/import/plan/plan_format.h"
@@ -26,9 +27,7 @@ void read_fsdp_size(ForeignReading& r, const YamlNode& node) {
 /// Weights are kept in fp32 by default; in 16 bits, gradients and optimizer states are too.
 void read_model_dtype(ForeignReading& r, const YamlNode& node) {
   if (node.scalar.find("32") != std::string::npos) return;
-  r.draft.grad_dtype = plan::Dtype::bf16;
-  report_left_out(r, node,
-                  "model_dtype: optimizer states are kept in bfloat16, and estimated in fp32");
+  r.draft.grad_dtype = r.draft.moment_dtype = r.draft.master_dtype = plan::Dtype::bf16;
 }
 
 void read_reduce_dtype(ForeignReading& r, const YamlNode& node) {
@@ -60,6 +59,9 @@ void unless_null(ForeignReading& r, const YamlNode& node) {
 }
 
 constexpr std::string_view kEvenStages = "the layers are estimated as an even split";
+
+constexpr const char* kMovedBetweenSteps =
+    "states are moved to the host between steps, which is not estimated";
 
 constexpr ForeignKey kVerlKeys[] = {
     {"actor_rollout_ref.model.lora_rank", "job.lora_rank", read_lora_rank},
@@ -104,6 +106,8 @@ constexpr ForeignKey kVerlKeys[] = {
     {"actor_rollout_ref.actor.fsdp_config.offload_policy", "parallelism.offload.parameters",
      read_offload_all},
     {"actor_rollout_ref.actor.fsdp_config.model_dtype", "job.grad_dtype", read_model_dtype},
+    {"model.fsdp_config.model_dtype", "job.grad_dtype", read_model_dtype},
+    {"engine.model_dtype", "job.grad_dtype", read_model_dtype},
     {"actor_rollout_ref.actor.fsdp_config.mixed_precision.reduce_dtype", "", read_reduce_dtype},
     {"actor_rollout_ref.actor.fsdp_config.mixed_precision.param_dtype", "job.param_dtype",
      read_trainer_dtype},
@@ -166,6 +170,10 @@ constexpr ForeignKey kVerlKeys[] = {
     {"actor_rollout_ref.model.lora.rank", "job.lora_rank", read_lora_rank},
     {"actor_rollout_ref.model.enable_activation_offload", "parallelism.offload.activations",
      read_activation_offload},
+    {"model.enable_activation_offload", "parallelism.offload.activations", read_activation_offload},
+    {"engine.param_offload", "", nullptr, false, kMovedBetweenSteps},
+    {"engine.optimizer_offload", "", nullptr, false, kMovedBetweenSteps},
+    {"model.fsdp_config.cpu_offload", "parallelism.offload.parameters", read_offload_all},
     {"actor_rollout_ref.actor.ppo_micro_batch_size", "parallelism.micro_batch"},
     {"actor_rollout_ref.actor.megatron.override_transformer_config.fp8", "", nullptr, false,
      "estimated in bf16"},
@@ -318,6 +326,10 @@ void read_verl_batch(ForeignReading& r, const ScriptFlags& flags, PlanFile& plan
     d.micro_batch = read_whole_at(r, "data.micro_batch_size_per_gpu", 1, kMaxMicroBatch);
     if (!d.micro_batch) d.micro_batch = read_shared_micro_batch(r, "data.micro_batch_size");
     d.sequence = read_whole_at(r, "data.max_length", 1, kMaxSequence).value_or(1024);
+    const YamlNode* const packs = find_path(r.root, "data.use_dynamic_bsz");
+    const std::optional<i64> most = read_whole_at(r, "data.max_token_len_per_gpu", 1, kMaxSequence);
+    if (packs != nullptr && !is_off(*packs) && most)
+      fill_packed_micro_batch(r, *most * d.cp.value_or(1), *packs, plan);
     return;
   }
   i64 responses = read_whole_at(r, "actor_rollout_ref.rollout.n", 1, 1 << 20).value_or(1);
@@ -505,6 +517,16 @@ std::string_view find_inherited_trainer(std::string_view text) {
   return {};
 }
 
+/// Returns whether a script names a config that is not of verl's package.
+bool names_own_config(const ScriptFlags& flags) {
+  constexpr std::string_view kPackaged[] = {"ppo_trainer.yaml", "ppo_megatron_trainer.yaml",
+                                            "sft_trainer.yaml", "sft_trainer_engine.yaml"};
+  const std::string& config = flags.hydra_config.scalar;
+  const std::string_view name = std::string_view(config).substr(config.rfind('/') + 1);
+  return !config.empty() &&
+         std::find(std::begin(kPackaged), std::end(kPackaged), name) == std::end(kPackaged);
+}
+
 bool inherits_trainer(std::string_view text) { return !find_inherited_trainer(text).empty(); }
 
 }  // namespace
@@ -516,9 +538,10 @@ bool claims_verl(std::string_view file, std::string_view text) {
            (has("actor_rollout_ref:") && inherits_trainer(text)) ||
            has("micro_batch_size_per_device_for_update:") ||
            (has("partial_pretrain:") && has("train_batch_size:") && has("n_gpus_per_node:"));
-  const bool trainer = has("verl.trainer.") &&
-                       (has("data.train_files=") || has("actor_rollout_ref.") ||
-                        has("verl.trainer.fsdp_sft_trainer") || has("verl.trainer.sft_trainer"));
+  const bool trainer =
+      has("verl.trainer.") &&
+      (has("data.train_files=") || has("--config-name") || has("actor_rollout_ref.") ||
+       has("verl.trainer.fsdp_sft_trainer") || has("verl.trainer.sft_trainer"));
   return is_script_file(file) && (has("actor_rollout_ref.actor.") || is_easyr1(text) || trainer);
 }
 
@@ -539,14 +562,18 @@ void read_verl(PlanFile& plan, const FileReader& files) {
     const ShellInput input = make_script_input(plan, files);
     flags = read_overrides(plan.text, input);
     forget_usual_folders(flags);
+    if (names_own_config(flags)) flags.map = merge_hydra_config(flags, input, plan.findings);
   }
   if (is_easyr1(plan.text)) add_fork_settings(flags, plan.name, files);
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, flags.map, files};
   read_foreign(reading, kVerlKeys, plan);
   plan.ignored_keys.clear();  // data, rollout and logging: most of such a file
-  if (find_path(flags.map, "trainer.nnodes") != nullptr ||
-      find_path(flags.map, "trainer.n_gpus_per_node") != nullptr)
+  // Fine-tuning has the ranks of its launcher; the other trainers start their own.
+  const bool launched =
+      only_fine_tunes(reading) && find_path(flags.map, "gpus-per-node") != nullptr;
+  if (!launched && (find_path(flags.map, "trainer.nnodes") != nullptr ||
+                    find_path(flags.map, "trainer.n_gpus_per_node") != nullptr))
     read_node_shape(reading, "trainer.nnodes", "trainer.n_gpus_per_node", 1, 8, &flags, &plan);
   else
     read_node_shape(reading, "nodes", "gpus-per-node", 1, std::nullopt, &flags, &plan);

@@ -105,5 +105,42 @@ TEST(Verl, FormatsOptimizerAndAttention_AreRead) {
       Optional(plan::AttentionKernel::unfused));
 }
 
+// The trainer of fine-tuning takes its ranks from torchrun; trainer.n_gpus_per_node is Ray's.
+TEST(Verl, RanksOfFineTuning_AreThoseOfItsLauncher) {
+  const PlanFile plan = read_any_plan(
+      "torchrun --nnodes=1 --nproc_per_node=4 -m verl.trainer.fsdp_sft_trainer \\\n"
+      "  data.train_files=x data.micro_batch_size_per_gpu=1 trainer.n_gpus_per_node=1 \\\n"
+      "  model.partial_pretrain=Qwen/Qwen3-4B model.fsdp_config.model_dtype=bf16\n",
+      "run.sh", refuse_file);
+  ASSERT_TRUE(plan.draft.shape.has_value());
+  EXPECT_EQ(plan.draft.shape->gpus, 4);
+  EXPECT_THAT(plan.draft.master_dtype, Optional(plan::Dtype::bf16));
+}
+
+TEST(Verl, ConfigThatAScriptNames_IsReadUnderItsOverrides) {
+  const std::string script =
+      "python3 -m verl.trainer.main_ppo --config-path=/repo/cfg --config-name=mine "
+      "data.max_prompt_length=300 trainer.n_gpus_per_node=8\n";
+  const FileReader files = [](const std::string& name) -> Result<std::string> {
+    if (!name.ends_with("cfg/mine.yaml")) return refuse_file(name);
+    return R"(
+actor_rollout_ref:
+  model: {path: Qwen/Qwen2.5-7B}
+  rollout: {n: 4}
+  actor: {ppo_mini_batch_size: 32, ppo_micro_batch_size_per_gpu: 2}
+data: {max_prompt_length: 3000, max_response_length: 500}
+)";
+  };
+  const PlanFile plan = read_any_plan(script, "run.sh", files);
+  EXPECT_THAT(plan.draft.global_batch, Optional(128));
+  EXPECT_THAT(plan.draft.micro_batch, Optional(2));
+  EXPECT_THAT(plan.draft.sequence, Optional(800));
+  const PlanFile alone = read_any_plan(script, "run.sh", refuse_file);
+  EXPECT_THAT(alone.findings, assumes("mine.yaml"));
+  // The configs of verl itself have its defaults.
+  const PlanFile packaged = read("--config-name=ppo_megatron_trainer.yaml");
+  EXPECT_THAT(packaged.findings, Not(assumes("ppo_megatron_trainer")));
+}
+
 }  // namespace verl_test
 }  // namespace rankwright::importer

@@ -94,8 +94,8 @@ Result<std::string> read_named_file(const FileReader& files, const std::string& 
 }
 
 bool is_environment_script(std::string_view file) {
-  constexpr std::string_view kEnds[] = {".env",     "activate",   ".bashrc",   ".profile",
-                                        "conda.sh", "set_env.sh", "setvars.sh"};
+  constexpr std::string_view kEnds[] = {".env",     "activate", ".bashrc",    ".profile",
+                                        "conda.sh", "mamba.sh", "set_env.sh", "setvars.sh"};
   return std::any_of(std::begin(kEnds), std::end(kEnds),
                      [&](std::string_view end) { return file.ends_with(end); });
 }

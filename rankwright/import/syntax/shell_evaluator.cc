@@ -189,6 +189,8 @@ bool Expander::expand_single_quoted(WordBuilder& out) {
   if (close == std::string_view::npos) return false;
   out.begun = true;
   const std::string_view content = text_.substr(at_ + 1, close - at_ - 1);
+  if (content.find("=(") != std::string_view::npos)
+    quoted_ = Position{text_.substr(0, close), base_, at_ + 1};
   // A whole command in single quotes is for another shell, which expands the variables.
   if (content.find(" --") != std::string_view::npos &&
       content.find('$') != std::string_view::npos) {

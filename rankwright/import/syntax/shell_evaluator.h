@@ -108,6 +108,9 @@ class Expander {
   /// Continues at the beginning of another file. Words of it have the offset `place` of the command
   /// that sources it. Returns false if too many files are open. Requires: `text` outlives this.
   bool enter(std::string_view text, std::size_t place);
+  /// Returns where the last text in single quotes begins that has arrays of its own, which may be a
+  /// script for another shell; nothing if there was none since the last call.
+  std::optional<Position> take_quoted() { return std::exchange(quoted_, std::nullopt); }
   const std::map<std::string, Value>& variables() const { return variables_; }
 
   char peek(std::size_t ahead = 0) const {
@@ -175,6 +178,7 @@ class Expander {
   std::uint16_t guess_ = 0;             // origin of literal text
   std::size_t budget_;
   std::size_t at_ = 0;
+  std::optional<Position> quoted_{};  // where the last text with arrays in single quotes begins
   std::size_t work_ = 0;
   bool spent_ = false;
   int depth_ = 0;

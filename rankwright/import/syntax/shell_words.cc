@@ -46,6 +46,15 @@ void take_first_rank(ShellWord& word) {
   word.unknown.clear();
 }
 
+/// Returns the index of the option of `bash -c TEXT` in a command, else their number.
+std::size_t find_command_option(const std::vector<ShellWord>& words) {
+  for (std::size_t i = 1; i + 1 < words.size(); ++i)
+    if (is_one_of(words[i].text, {"-c", "-lc", "-cl"}) &&
+        is_one_of(words[i - 1].text, {"bash", "sh", "/bin/bash", "/bin/sh", "/usr/bin/bash"}))
+      return i;
+  return words.size();
+}
+
 /// Returns whether a test asks for a variable of the environment to have a value, which is not
 /// known: `-n "$NAME"`, `! -z "$NAME"`.
 bool needs_value(std::span<const ShellWord> test, bool negated) {
@@ -224,6 +233,7 @@ Truth ShellEvaluator::read_command() {
   std::vector<ShellWord> tested, recorded;
   bool may_assign = true, assigned = false;
   const Cut cut = std::exchange(cut_, Cut::none);
+  words_.take_quoted();
   for (bool first = true; !words_.done(); first = false) {
     words_.skip_blanks();
     const char c = words_.peek();
@@ -285,6 +295,7 @@ Truth ShellEvaluator::read_command() {
   cut_ = tested.empty() && !assigned ? cut : has_flags && !flags ? Cut::possible : Cut::none;
   redirected_ = false;
   const bool here_string = std::exchange(here_string_, false);
+  const std::optional<Expander::Position> script = words_.take_quoted();
   const std::vector<std::string> targets = std::exchange(targets_, {});
   // An empty line changes nothing: `if [ a = b ];` may have its `then` on the next one. Arithmetic,
   // `((i < n))`, is not evaluated as a command.
@@ -309,7 +320,13 @@ Truth ShellEvaluator::read_command() {
       read_variables(tested, assigned);
     else if (known && functions_.contains(tested[0].text))
       call(tested[0].text, {tested.begin() + 1, tested.end()});
-    else if (!known || !run_script(tested))
+    else if (const std::size_t option = find_command_option(tested);
+             option < tested.size() && script && calls_ < kMaxCalls) {
+      tested.resize(option);
+      std::vector<ShellWord> launcher = tested;
+      record(std::move(launcher), false);
+      run_at(*script);
+    } else if (!known || option < tested.size() || !run_script(tested))
       record(std::move(recorded), false);
   }
   bool negated = false;

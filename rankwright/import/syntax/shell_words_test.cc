@@ -522,5 +522,21 @@ TEST(ShellWords, ArgumentForATrialRun_IsNotGiven) {
   EXPECT_EQ(value_of("if [[ \"$1\" == \"7b\" ]]" + rest, "A"), "1");
 }
 
+// Another shell evaluates the text, whatever starts it.
+TEST(ShellWords, TextOfAnotherShell_IsAScript) {
+  const std::string inner =
+      "\n  A=(--tp 2 --batch 256)\n  B=(\n    --pp $N\n  )\n  run \"${A[@]}\" ${B[@]}\n";
+  const std::string script = "N=4\nsrun --nodes 3 ./wrapper.sh bash -lc '" + inner + "'\n";
+  const ShellInput input{.file = "a.sh",
+                         .files = [](const std::string& name) -> Result<std::string> {
+                           if (!name.ends_with("wrapper.sh")) return refuse_file(name);
+                           return "apptainer exec x \"$@\"\n";
+                         }};
+  const ShellScript read = read_shell(script, input);
+  EXPECT_EQ(join(read.commands.back().words), "run --tp 2 --batch 256 --pp 4");
+  EXPECT_EQ(join(read.commands.front().words), "srun --nodes 3 ./wrapper.sh bash");
+  EXPECT_EQ(last_command("bash -c 'run --x $X'\n"), "bash -c run --x ?X");
+}
+
 }  // namespace shell_words_test
 }  // namespace rankwright::importer
