@@ -708,6 +708,17 @@ bool states_padding(const ForeignReading& r) {
          find_path(r.root, "padded-vocab-size") != nullptr;
 }
 
+/// Gives the settings of a program in Python the names of flags.
+ScriptFlags name_program_flags(ScriptFlags program, const ShellInput& input) {
+  ScriptFlags flags = read_megatron_yaml(program.map, input, is_read);
+  flags.unknown = std::move(program.unknown);
+  flags.defaults = std::move(program.defaults);
+  flags.used = std::move(program.used);
+  flags.open_ranks = std::move(program.open_ranks);
+  flags.recipe_name = std::move(program.recipe_name);
+  return flags;
+}
+
 }  // namespace
 
 bool claims_megatron(std::string_view file, std::string_view text) {
@@ -753,19 +764,18 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
     resolve_references(*root);
     flags = read_megatron_yaml(*root, input, is_read);
   } else if (is_bridge_program(plan.name, plan.text)) {
-    ScriptFlags read = read_bridge_program(plan.text, input, plan.findings);
-    flags = read_megatron_yaml(read.map, input, is_read);
-    flags.unknown = std::move(read.unknown);
-    flags.defaults = std::move(read.defaults);
-    flags.used = std::move(read.used);
-    flags.recipe_name = std::move(read.recipe_name);
+    flags = name_program_flags(read_bridge_program(plan.text, input, plan.findings), input);
     bridge = program = true;
   } else if (!has_argument_dump(plan.text) && has_overrides(plan.text)) {
     flags = read_overridden_recipe(plan.text, input, is_read, plan.findings);
     bridge = !flags.recipe_name.empty();
+  } else if (std::optional<ScriptFlags> run = read_run_bridge_program(plan, input, plan.findings)) {
+    flags = name_program_flags(std::move(*run), input);
+    bridge = program = true;
   } else {
     flags = read_script_flags(plan.text, input);
   }
+  add_recipe_defaults(flags, plan);
   keep_presence(flags, "merge-file");
   const bool dump = has_argument_dump(plan.text);
   const MegatronFork* const fork = dump ? nullptr : find_megatron_fork(plan.name, plan.text, flags);

@@ -8,6 +8,7 @@
 #include "rankwright/import/framework/megatron_model.h"
 #include "rankwright/import/framework/recipes.h"
 #include "rankwright/import/plan/plan_format.h"
+#include "rankwright/import/script/recipe_defaults.h"
 
 namespace rankwright::importer {
 namespace {
@@ -236,8 +237,49 @@ void read_recipe_model(ForeignReading& r, std::vector<std::string>& ignored) {
   override_shapes(r);
 }
 
+void add_recipe_defaults(ScriptFlags& flags, PlanFile& plan) {
+  std::string name = flags.recipe_name;
+  if (name.ends_with(".finetune_recipe"))
+    name += flags.map.find("lora-rank") != nullptr ? ".lora" : ".none";
+  const RecipeDefaults recipe = find_recipe_defaults(name);
+  if (recipe.settings.empty()) return;
+  YamlNode place;
+  if (!flags.map.entries.empty()) place = flags.map.entries.front().key;
+  place.kind = YamlNode::Kind::scalar;
+  std::vector<std::string> shown;
+  for (const auto& [flag, value] : recipe.settings) {
+    const bool ranks = flag == "nodes" && (flags.map.find("world-size") || flags.open_ranks);
+    const bool gathers = flag == "overlap-param-gather";  // what only that optimizer shards
+    const bool whole = std::find(flags.off.begin(), flags.off.end(), "use-distributed-optimizer") !=
+                       flags.off.end();
+    if (ranks || (gathers && whole) || !is_open(flags, flag)) continue;
+    if (value == "false") {
+      flags.off.emplace_back(flag);
+      continue;
+    }
+    YamlEntry entry{place, place};
+    entry.key.scalar = flag;
+    entry.value.scalar = value;
+    flags.map.entries.push_back(std::move(entry));
+    const auto* const row =
+        std::find_if(std::begin(kRecipeSettings), std::end(kRecipeSettings),
+                     [&](const RecipeSetting& one) { return flag == one.flag; });
+    if (row == std::end(kRecipeSettings)) continue;
+    plan.open.push_back({row->plan_key, fmt::format("{} of the recipe", row->shown), row->hint});
+    shown.push_back(value == "true" ? std::string(row->shown)
+                                    : fmt::format("{} {}", row->shown, value));
+  }
+  flags.recipe_settings = fmt::format(
+      "{}, as the recipe {} has them at {}",
+      shown.empty() ? "overlap and optimizer" : fmt::format("{}", fmt::join(shown, ", ")),
+      make_excerpt(flags.recipe_name), recipe.source);
+}
+
 void assume_recipe(ForeignReading& r, const ScriptFlags& flags, PlanFile& plan) {
   if (flags.recipe_name.empty() && flags.hydra_config.scalar.empty()) return;
+  if (!flags.recipe_settings.empty())
+    return r.fields.report(flags.map, make_assumption(flags.recipe_settings,
+                                                      "state them in the file, or in a plan file"));
   if (flags.recipe_name.empty()) {
     open_settings(flags, "the config", plan);
     if (is_open(flags, "use-distributed-optimizer"))

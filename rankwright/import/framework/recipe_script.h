@@ -35,6 +35,10 @@ void fill_usual_ranks(ForeignReading& r, PlanFile& plan, std::string_view path =
 /// checkpoint. The names of these keys are taken off `ignored`.
 void read_recipe_model(ForeignReading& r, std::vector<std::string>& ignored);
 
+/// Adds the settings that a known recipe has in its own code and nothing here states, and reports
+/// them as assumed: they are those of one revision.
+void add_recipe_defaults(ScriptFlags& flags, PlanFile& plan);
+
 /// Marks what a recipe or a config sets that is not read as open; a recipe is reported, too.
 void assume_recipe(ForeignReading& r, const ScriptFlags& flags, PlanFile& plan);
 

@@ -169,6 +169,11 @@ bool is_bridge_program(std::string_view file, std::string_view text);
 ScriptFlags read_bridge_program(std::string_view text, const ShellInput& input,
                                 Diagnostics& findings);
 
+/// Reads the program of Megatron-Bridge or NeMo that a launch script runs, with the arguments that
+/// the script passes to it; nothing if it runs none that can be read.
+std::optional<ScriptFlags> read_run_bridge_program(const PlanFile& script, const ShellInput& input,
+                                                   Diagnostics& findings);
+
 /// Returns the flag of a key: "num-layers" for "--num-layers", "num_layers" and
 /// "model.config.num_layers".
 std::string name_flag(std::string_view key);

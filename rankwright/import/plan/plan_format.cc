@@ -180,7 +180,8 @@ PlanFile read_any_plan(std::string text, std::string name, const FileReader& fil
     if (runs_trainer_config(text, name, files, variables) ||
         runs_trainer_program(text, name, files, variables))
       format = find_plan_format("fine-tuning");
-    else if (sources_megatron(text, name, files, variables))
+    else if (sources_megatron(text, name, files, variables) ||
+             runs_bridge_program(text, name, files, variables))
       format = find_plan_format("megatron");
     else if (const PlanFormat* const inner = find_format_of_run(text, name, files))
       format = inner;

@@ -100,5 +100,8 @@ bool runs_trainer_config(std::string_view text, const std::string& name, const F
 /// Returns whether a script runs a program beside it that constructs the Trainer's arguments.
 bool runs_trainer_program(std::string_view text, const std::string& name, const FileReader& files,
                           ShellInput variables);
+/// Returns whether a script runs a program of Megatron-Bridge or NeMo that can be read.
+bool runs_bridge_program(std::string_view text, const std::string& name, const FileReader& files,
+                         ShellInput variables);
 
 }  // namespace rankwright::importer

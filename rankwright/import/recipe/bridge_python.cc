@@ -12,9 +12,11 @@
 #include "rankwright/base/format.h"
 #include "rankwright/base/trim.h"
 #include "rankwright/import/framework/recipes.h"
+#include "rankwright/import/plan/plan_format.h"
 #include "rankwright/import/recipe/python_text.h"
 #include "rankwright/import/script/script_flags.h"
 #include "rankwright/import/syntax/lines.h"
+#include "rankwright/import/syntax/shell_evaluator.h"
 
 namespace rankwright::importer {
 namespace {
@@ -48,8 +50,42 @@ constexpr RecipeArgument kRecipeArguments[] = {
     {"context_parallel_size", "model.context_parallel_size"},
     {"expert_model_parallel_size", "model.expert_model_parallel_size"},
     {"sequence_parallel", "model.sequence_parallel"},
+    {"recompute_granularity", "model.recompute_granularity"},
+    {"recompute_method", "model.recompute_method"},
+    {"recompute_num_layers", "model.recompute_num_layers"},
     {"global_batch_size", "data.global_batch_size"},
     {"micro_batch_size", "data.micro_batch_size"},
+};
+
+/// A class of NeMo 2.0 by the end of its name, the section that its arguments are settings of, and
+/// the values of those that a program leaves out (nemo/collections/llm/gpt/data).
+struct NemoClass {
+  std::string_view name, section;
+  bool model = false;
+  std::pair<std::string_view, std::string_view> usual[3]{};
+};
+constexpr NemoClass kNemoClasses[] = {
+    {"MegatronStrategy", "trainer.strategy."},
+    {"DistributedDataParallelConfig", "trainer.strategy.ddp."},
+    {"DataModule",
+     "data.",
+     false,
+     {{"data.seq_length", "2048"},
+      {"data.micro_batch_size", "4"},
+      {"data.global_batch_size", "8"}}},
+    {"Trainer", "trainer.", false, {{"trainer.num_nodes", "1"}}},
+    {"MegatronMixedPrecision", "trainer.plugins."},
+    {"OptimizerConfig", "optim.", false, {{"optim.use_distributed_optimizer", "false"}}},
+    {"MockDataModule", "data.", false, {{"model.tokenizer_type", "GPT2BPETokenizer"}}},
+    {"GPTConfig", "model.", true},
+    {"Config1B", "model.", true},
+    {"Config3B", "model.", true},
+    {"Config7B", "model.", true},
+    {"Config8B", "model.", true},
+    {"Config70B", "model.", true},
+    {"Config405B", "model.", true},
+    {"Config8x7B", "model.", true},
+    {"Config8x22B", "model.", true},
 };
 
 /// "a.b.c = value"
@@ -79,6 +115,11 @@ std::string_view find_setting(std::string_view name) {
              : path;
 }
 
+/// Returns whether a text names a section of a config, or a part of one: "cfg.model".
+bool names_section(std::string_view text) {
+  return is_dotted_name(text) && !find_setting(text).empty();
+}
+
 /// Returns the flag of a setting; those of the nodes have the names that a launcher's have.
 std::string name_setting(std::string_view setting) {
   if (setting == "trainer.num_nodes") return "nodes";
@@ -90,6 +131,13 @@ std::string name_setting(std::string_view setting) {
 std::string_view find_callee(std::string_view text) {
   const std::string_view name = trim(text.substr(0, text.find('(')));
   return text.ends_with(')') && is_dotted_name(name) ? name : std::string_view();
+}
+
+/// Returns "a_b" for the option "--a-b".
+std::string name_option(std::string text) {
+  text.erase(0, std::min(text.find_first_not_of('-'), text.size()));
+  std::replace(text.begin(), text.end(), '-', '_');
+  return text;
 }
 
 /// The settings that a call states by its arguments; nothing for those of unknown value.
@@ -114,7 +162,6 @@ class ProgramReader {
     if (one.indent == 0) function_.clear();
     const std::optional<bool> runs = enter_block(one);
     if (runs == false) return false;
-    add_option(one.text);
     if (one.text.starts_with("return ")) finish_function(trim(one.text.substr(7)));
     if (const std::optional<Assignment> assigned = parse_assignment(one.text))
       assign(*assigned, one, runs.value_or(false));
@@ -122,6 +169,62 @@ class ProgramReader {
   }
 
   bool assumes_adapters() const { return adapts_; }
+
+  /// Reads the calls of a program for NeMo 2.0 without a recipe: `nl.MegatronStrategy(...)`, or
+  /// `run.Config(nl.MegatronStrategy, ...)`. The first call of a class counts.
+  void add_nemo_calls() {
+    YamlNode place;
+    place.kind = YamlNode::Kind::scalar;
+    for (const NemoClass& row : kNemoClasses) {
+      const auto [name, arguments] = find_construction(row.name);
+      if (name.empty()) continue;
+      place.line =
+          1 + int(std::count(text_.begin(), text_.begin() + (name.data() - text_.data()), '\n'));
+      place.column = 1;
+      if (row.model && name != "GPTConfig")
+        put_text("model.hf_model_id", name_model_class(name), place);
+      for (const auto& [argument, value] : row.usual)
+        if (!argument.empty()) put_text(argument, std::string(value), place);
+      for (const std::string_view one : split_arguments(arguments)) {
+        const PythonArgument argument = parse_argument(one);
+        if (argument.name.empty() || argument.value.empty()) continue;
+        const std::string setting = fmt::format("{}{}", row.section, argument.name);
+        if (const std::optional<PythonValue> value = scope_.find(argument.value))
+          put_setting(setting, *value, place);
+        else if (is_dotted_name(argument.value))
+          add_unknown(setting, "an expression", place);
+        // Learned positions are as many as a sequence has tokens.
+        if (name == "GPTConfig" && argument.name == "seq_length")
+          if (const std::optional<PythonValue> length = scope_.find(argument.value))
+            put_text("model.max_position_embeddings", length->text, place);
+      }
+    }
+  }
+
+  /// Reads "parser.add_argument('--tp', type=int, default=2)": args.tp is 2 unless it is given.
+  void add_option(std::string_view text) {
+    const std::size_t call = text.find(".add_argument(");
+    if (call == std::string_view::npos) return;
+    std::string name;
+    std::vector<std::string> spellings;
+    std::optional<PythonValue> value;
+    for (const std::string_view argument : split_arguments(text.substr(text.find('(', call) + 1))) {
+      const PythonArgument one = parse_argument(argument);
+      const std::optional<PythonValue> literal = scope_.find(one.value);
+      if (!literal) continue;
+      const bool flag = one.name.empty() && literal->text.starts_with("--");
+      if (one.name == "dest" || (flag && name.empty())) name = literal->text;
+      if (flag) spellings.push_back(name_option(literal->text));
+      if (one.name == "default") value = literal;
+      if (one.name == "action" && literal->text == "store_true" && !value)
+        value = PythonValue{"False", {}};
+    }
+    name = name_option(std::move(name));
+    if (name.empty()) return;
+    if (value) value->assumed = name;
+    for (const std::string& spelling : spellings) set_given(spelling, value);
+    if (value) scope_.set("args." + name, std::move(value), true);
+  }
 
  private:
   static constexpr std::size_t kMaxSettings = 1000;
@@ -174,31 +277,6 @@ class ProgramReader {
           return one.value;
     }
     return std::nullopt;
-  }
-
-  /// Reads "parser.add_argument('--tp', type=int, default=2)": args.tp is 2 unless it is given.
-  void add_option(std::string_view text) {
-    const std::size_t call = text.find(".add_argument(");
-    if (call == std::string_view::npos) return;
-    std::string name;
-    std::optional<PythonValue> value;
-    for (const std::string_view argument : split_arguments(text.substr(text.find('(', call) + 1))) {
-      const PythonArgument one = parse_argument(argument);
-      const std::optional<PythonValue> literal = scope_.find(one.value);
-      if (!literal) continue;
-      if (one.name == "dest" ||
-          (one.name.empty() && name.empty() && literal->text.starts_with("--")))
-        name = literal->text;
-      if (one.name == "default") value = literal;
-      if (one.name == "action" && literal->text == "store_true" && !value)
-        value = PythonValue{"False", {}};
-    }
-    name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
-    std::replace(name.begin(), name.end(), '-', '_');
-    if (name.empty() || !value) return;
-    value->assumed = name;
-    set_given(name, value);
-    scope_.set("args." + name, std::move(value), true);
   }
 
   /// Returns whether a statement runs, after leaving the blocks that end before it; opens the block
@@ -260,6 +338,19 @@ class ProgramReader {
     return settings;
   }
 
+  /// Reads the arguments that a program collects: {"tensor_model_parallel_size": 2}.
+  CallSettings read_pairs(std::string_view pairs) const {
+    CallSettings settings;
+    for (const std::string_view pair : split_arguments(pairs)) {
+      const std::size_t colon = std::min(pair.find(':'), pair.size());
+      const std::optional<PythonValue> name = scope_.find(trim(pair.substr(0, colon)));
+      const std::string_view value = trim(pair.substr(std::min(colon + 1, pair.size())));
+      for (const RecipeArgument& row : kRecipeArguments)
+        if (name && row.name == name->text) settings.emplace_back(row.setting, scope_.find(value));
+    }
+    return settings;
+  }
+
   void assign(const Assignment& one, const PythonStatement& at, bool certain) {
     YamlNode value;
     value.kind = YamlNode::Kind::scalar;
@@ -267,7 +358,8 @@ class ProgramReader {
     value.column = int(at.indent + std::size_t(one.value.data() - at.text.data())) + 1;
     value.width = int(std::clamp<std::size_t>(one.value.find('\n'), 1,
                                               std::min<std::size_t>(one.value.size(), 100)));
-    const std::string_view setting = find_setting(one.name);
+    const std::string resolved = resolve_alias(one.name);
+    const std::string_view setting = find_setting(resolved);
     if (setting.empty()) return assign_name(one, std::move(value), certain);
     if (setting == "data") return assign_data(one.value, value, certain);
     if (setting == "model") return assign_model(one.value, std::move(value));
@@ -284,9 +376,19 @@ class ProgramReader {
     put_setting(setting, *literal, std::move(value));
   }
 
+  /// Returns "config.model.a" for "model_cfg.a" after "model_cfg = config.model".
+  std::string resolve_alias(std::string_view name) const {
+    const std::size_t dot = name.find('.');
+    const auto alias = aliases_.find(name.substr(0, dot));
+    if (dot == std::string_view::npos || alias == aliases_.end()) return std::string(name);
+    return alias->second + std::string(name.substr(dot));
+  }
+
   /// Reads a name that is assigned a literal, a recipe or another call.
   void assign_name(const Assignment& one, YamlNode value, bool certain) {
     if (!certain) return scope_.set(one.name, std::nullopt, function_.empty());
+    if (names_section(one.value) && aliases_.size() < kMaxSettings)
+      aliases_[std::string(one.name)] = one.value;
     if (one.value.find(kPretrain) != std::string_view::npos ||
         one.value.find(kFinetune) != std::string_view::npos)
       return read_nemo_recipe(one.value, value);
@@ -294,7 +396,9 @@ class ProgramReader {
     const std::string_view name = callee.substr(callee.rfind('.') + 1);
     for (const std::string_view end : kBridgeRecipes)
       if (name.ends_with(end) && !name.starts_with('_') && !returned_.contains(name))
-        return read_bridge_recipe(name, one.value, value);
+        return read_bridge_recipe(name, end, one.value, value);
+    if (one.value.starts_with('{') && one.name.find("kwargs") != std::string_view::npos)
+      put_arguments(read_pairs(one.value.substr(1)), value);
     if (!callee.empty()) {
       const CallSettings* const known = find_call(one.value);
       calls_[std::string(one.name)] = known != nullptr ? *known : read_arguments(one.value);
@@ -309,12 +413,13 @@ class ProgramReader {
     put_arguments(known != nullptr ? *known : read_arguments(text), place);
   }
 
-  /// Reads the arguments of "llama3_8b_pretrain_config(...)".
-  void read_bridge_recipe(std::string_view name, std::string_view call, const YamlNode& place) {
+  /// Reads the arguments of "llama3_8b_pretrain_config(...)", whose name has this end.
+  void read_bridge_recipe(std::string_view name, std::string_view end, std::string_view call,
+                          const YamlNode& place) {
     constexpr std::string_view kUsualRank = "32";  // of Megatron-Bridge's recipes for adapters
     if (!flags_.recipe_name.empty()) return;
     flags_.recipe_name = name;
-    put_text("model.hf_model_id", std::string(name), place);
+    put_text("model.hf_model_id", std::string(name.substr(0, name.size() - end.size())), place);
     if (name.ends_with("_peft_config")) put_text("lora_rank", std::string(kUsualRank), place);
     put_arguments(read_arguments(call), place);
   }
@@ -329,7 +434,6 @@ class ProgramReader {
     flags_.recipe_name =
         fmt::format("{}.{}", module, tunes ? "finetune_recipe" : "pretrain_recipe");
     put_text("model.hf_model_id", std::string(module), place);
-    put_text("trainer.num_nodes", "1", place);
     put_arguments(read_arguments(call.substr(at)), place);
     if (tunes) read_scheme(call.substr(call.find('(', at) + 1), place);
   }
@@ -356,6 +460,33 @@ class ProgramReader {
       drop(setting);
       add_unknown(setting, "an expression", place);
     }
+  }
+
+  /// Returns the first class with this end that the program constructs, and its arguments: behind
+  /// the bracket, or behind the name in `run.Config(Class, ...)`.
+  std::pair<std::string_view, std::string_view> find_construction(std::string_view end) const {
+    for (std::size_t at = text_.find(end); at != std::string_view::npos;
+         at = text_.find(end, at + 1)) {
+      std::size_t begin = at, after = at + end.size();
+      const auto is_part = [&](std::size_t i) {
+        return i < text_.size() && shell::is_name(text_[i]);
+      };
+      while (begin > 0 && is_part(begin - 1)) --begin;
+      while (is_part(after)) ++after;
+      const bool called = after < text_.size() && (text_[after] == '(' || text_[after] == ',');
+      const std::string_view line = text_.substr(text_.rfind('\n', begin) + 1);
+      const bool imported = trim(line).starts_with("from ") || trim(line).starts_with("import ") ||
+                            trim(line).starts_with("class ");
+      if (called && !imported) return {text_.substr(begin, after - begin), text_.substr(after + 1)};
+    }
+    return {};
+  }
+
+  /// Returns "llama3_8b" for "Llama3Config8B".
+  static std::string name_model_class(std::string_view name) {
+    constexpr std::string_view kConfig = "Config";
+    const std::size_t at = name.find(kConfig);
+    return fmt::format("{}_{}", name.substr(0, at), name.substr(at + kConfig.size()));
   }
 
   /// "AutoBridge.from_hf_pretrained(NAME)...": the model of a hub.
@@ -414,6 +545,7 @@ class ProgramReader {
   PythonScope scope_{};
   Calls calls_{}, returned_{};  // by the names that were assigned them, and by function
   std::string function_{};      // that is read; empty for the module
+  std::map<std::string, std::string, std::less<>> aliases_{};  // of sections
   std::vector<Block> blocks_{};
   bool adapts_ = false;  // adapters of the usual rank are assumed
 };
@@ -427,7 +559,7 @@ bool is_bridge_program(std::string_view file, std::string_view text) {
       (has(".train.micro_batch_size =") || has(".train.global_batch_size =") ||
        (has("megatron.bridge.recipes") && (has("pretrain(") || has("finetune(")))))
     return true;
-  return has("nemo.collections") && (has(kPretrain) || has(kFinetune));
+  return has("nemo.collections") && (has(kPretrain) || has(kFinetune) || has("MegatronStrategy"));
 }
 
 ScriptFlags read_bridge_program(std::string_view text, const ShellInput& input,
@@ -436,7 +568,9 @@ ScriptFlags read_bridge_program(std::string_view text, const ShellInput& input,
   const std::string plain = blank_python_comments(std::string(text));
   ProgramReader reader(flags, plain, input);
   bool complete = false;
-  for (const PythonStatement& statement : split_statements(plain)) {
+  const std::vector<PythonStatement> statements = split_statements(plain);
+  for (const PythonStatement& statement : statements) reader.add_option(statement.text);
+  for (const PythonStatement& statement : statements) {
     if (!complete) {
       complete = reader.add(statement);
       continue;
@@ -447,12 +581,67 @@ ScriptFlags read_bridge_program(std::string_view text, const ShellInput& input,
                                        {.file = input.file, .line = statement.line}));
     break;
   }
+  if (flags.recipe_name.empty()) {
+    if (plain.find("nemo.collections") != std::string::npos)
+      reader.add_nemo_calls();
+    else
+      flags.recipe_name = "of this program";
+  }
   if (reader.assumes_adapters())
     findings.push_back(
         make_assumption("adapters of rank 8 on all linear layers, as most recipes "
                         "of NeMo have",
                         "set recipe.peft.dim", {.file = input.file}));
   return flags;
+}
+
+std::optional<ScriptFlags> read_run_bridge_program(const PlanFile& script, const ShellInput& input,
+                                                   Diagnostics& findings) {
+  constexpr const char* kRanks[] = {"nodes", "gpus-per-node", "world-size"};
+  if (script.text.find(".py") == std::string::npos || !is_script_file(script.name))
+    return std::nullopt;
+  ScriptFlags launch = read_script_flags(script.text, input);
+  const std::string& program = launch.program_file.empty() ? launch.module : launch.program_file;
+  if (!program.ends_with(".py") || !input.files) return std::nullopt;
+  const Result<std::string> text = read_named_file(input.files, script.name, program);
+  if (!text || !is_bridge_program(program, *text)) return std::nullopt;
+  ShellInput arguments = input;
+  arguments.file = program;
+  for (const YamlEntry& entry : launch.map.entries) {
+    std::string name = entry.key.scalar;
+    std::replace(name.begin(), name.end(), '-', '_');
+    arguments.variables.emplace(std::move(name), entry.value.scalar);
+  }
+  ScriptFlags flags = read_bridge_program(*text, arguments, findings);
+  YamlNode place;
+  if (!launch.map.entries.empty()) place = launch.map.entries.front().key;
+  move_to(flags.map, place);
+  for (ScriptFlags::Unknown& one : flags.unknown) move_to(one.place, place);
+  for (ScriptFlags::Default& one : flags.defaults) move_to(one.place, place);
+  for (const char* const rank : kRanks)
+    if (const YamlNode* const stated = launch.map.find(rank)) {
+      std::erase_if(flags.map.entries, [&](const YamlEntry& entry) {
+        return name_flag(entry.key.scalar) == rank ||
+               (entry.key.scalar == "trainer.devices" &&
+                std::string_view(rank) == "gpus-per-node") ||
+               (entry.key.scalar == "trainer.num_nodes" && std::string_view(rank) == "nodes");
+      });
+      YamlEntry entry{*stated, *stated};
+      entry.key.scalar = rank;
+      flags.map.entries.push_back(std::move(entry));
+    }
+  flags.open_ranks = launch.open_ranks;
+  flags.used = launch.used;
+  return flags;
+}
+
+bool runs_bridge_program(std::string_view text, const std::string& name, const FileReader& files,
+                         ShellInput variables) {
+  PlanFile script{.name = name, .text = std::string(text)};
+  variables.file = name;
+  variables.files = files;
+  Diagnostics ignored;
+  return read_run_bridge_program(script, variables, ignored).has_value();
 }
 
 }  // namespace rankwright::importer

@@ -120,7 +120,8 @@ TEST(BridgePython, RecipeThatIsCalled_NamesTheModel) {
   ASSERT_TRUE(plan.draft.model.has_value());
   EXPECT_EQ(plan.draft.model->name, "llama-3-8b");
   EXPECT_THAT(plan.draft.sequence, Optional(4096));
-  EXPECT_THAT(plan.findings, has_finding("RW0615", "the recipe llama3_8b_pretrain_config sets"));
+  EXPECT_THAT(plan.findings,
+              has_finding("RW0615", "as the recipe llama3_8b_pretrain_config has them"));
 }
 
 const std::string kNemo =

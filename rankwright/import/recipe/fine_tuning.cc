@@ -187,6 +187,8 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"lora_rank", "job.lora_rank", whole<&Draft::lora_rank, kMaxLoraRank>},
     {"lora_r", "job.lora_rank", whole<&Draft::lora_rank, kMaxLoraRank>},
     {"peft_lora_r", "job.lora_rank", whole<&Draft::lora_rank, kMaxLoraRank>},
+    {"lora_dim", "job.lora_rank", whole<&Draft::lora_rank, kMaxLoraRank>},  // DeepSpeed-Chat
+    {"only_optimize_lora", "job.lora_rank", read_adapter},
     {"finetuning_type", "job.lora_rank", read_adapter},
     {"adapter", "job.lora_rank", read_adapter},
     {"use_peft", "job.lora_rank", read_adapter},
@@ -354,6 +356,8 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"ds_config", "parallelism.zero_stage"},
     {"ds_config_path", "parallelism.zero_stage"},
     {"ds_config_file", "parallelism.zero_stage"},
+    {"zero_stage", "parallelism.zero_stage"},
+    {"offload", "parallelism.offload.optimizer"},
     {"fsdp", "parallelism.zero_stage"},
     {"fsdp_config", "parallelism.zero_stage"},
     {"fsdp_version", "parallelism.zero_stage"},
@@ -424,6 +428,21 @@ void follow_deepspeed(ForeignReading& r, const YamlNode& named, PlanFile& plan) 
   r.fields.report(named, make_assumption(fmt::format("no ZeRO: {} cannot be read",
                                                      make_path_excerpt(named.scalar)),
                                          kHint));
+}
+
+/// Reads the flags of programs that make DeepSpeed's config themselves, as safe-rlhf's and
+/// DeepSpeed-Chat's do: `--zero_stage 3 --offload optimizer`.
+void read_zero_flags(ForeignReading& r) {
+  constexpr i64 kLastStage = 3;
+  r.draft.zero = int(read_whole_at(r, "zero_stage", 0, kLastStage).value_or(0));
+  r.draft.target = rules::Target::deepspeed;
+  r.draft.framework = find_software(rules::Target::deepspeed);
+  const YamlNode* const offload = find_path(r.root, "offload");
+  if (offload == nullptr || is_off(*offload) || offload->scalar == "none") return;
+  const bool all = offload->scalar == "true" || offload->scalar == "all";
+  if (all || offload->scalar == "optimizer") r.draft.offload_optimizer = 1;
+  if (r.draft.zero == kLastStage && (all || offload->scalar == "parameter"))
+    r.draft.offload_parameters = true;
 }
 
 /// Reads FSDP's settings, with or without its prefix.
@@ -618,8 +637,13 @@ void read_fine_tuning_tree(ForeignReading& reading, PlanFile& plan,
     if (named == nullptr) named = find_path(root, key);
   // DeepSpeed's own arguments are a switch and a file.
   if (named != nullptr && (deepspeed == nullptr || deepspeed->scalar == "true")) deepspeed = named;
-  if (deepspeed != nullptr && deepspeed->kind == YamlNode::Kind::scalar && !is_off(*deepspeed))
+  const bool only_switch = deepspeed != nullptr && deepspeed->scalar == "true" &&
+                           find_path(root, "zero_stage") != nullptr;
+  if (deepspeed != nullptr && deepspeed->kind == YamlNode::Kind::scalar && !is_off(*deepspeed) &&
+      !only_switch)
     follow_deepspeed(reading, *deepspeed, plan);
+  else if (find_path(root, "zero_stage") != nullptr)
+    read_zero_flags(reading);
   else if (is_on_at(root, "fsdp") || is_on_at(root, "fsdp_config") ||
            is_on_at(root, "dp_shard_size"))
     read_fsdp_settings(reading);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "rankwright/import/plan/plan_format.h"
+#include "rankwright/model/parameters.h"
 #include "tests/support/left_out.h"
 
 namespace rankwright::importer {
@@ -43,12 +44,20 @@ TEST(BridgeScript, RecipeWithoutDegrees_IsRead_AndItsSettingsAreAssumed) {
   EXPECT_EQ(resolve(plan.draft).world, 8);
   EXPECT_THAT(plan.draft.global_batch, Optional(16));
   EXPECT_THAT(plan.draft.zero, Optional(1));
-  for (const char* const key : {"parallelism.tp_size", "parallelism.pp_size",
-                                "parallelism.zero_stage", "parallelism.recompute"})
+  for (const char* const key : {"parallelism.tp_size", "parallelism.pp_size"})
     EXPECT_TRUE(is_open(plan, key)) << key;
   EXPECT_FALSE(is_open(plan, "job.global_batch"));
   EXPECT_FALSE(is_open(plan, "parallelism.ep_size"));  // the model has no experts
-  EXPECT_THAT(plan.findings, assumes("the recipe qwen3_8b_pretrain_config sets these"));
+  // The recipe's own settings are those of one revision (recipe_defaults/megatron-bridge.txt).
+  EXPECT_THAT(plan.findings, assumes("as the recipe qwen3_8b_pretrain_config has them at "));
+  EXPECT_THAT(plan.draft.tp, Optional(1));
+  EXPECT_THAT(plan.draft.overlap_grad, Optional(true));
+  const PlanFile unknown = read(
+      "torchrun --nproc_per_node=8 run_recipe.py --recipe my_pretrain_config "
+      "train.global_batch_size=16\n");
+  EXPECT_THAT(unknown.findings, assumes("the recipe my_pretrain_config sets these"));
+  EXPECT_TRUE(is_open(unknown, "parallelism.recompute"));
+  EXPECT_TRUE(is_open(unknown, "parallelism.zero_stage"));
 }
 
 TEST(BridgeScript, StatedSettings_AreNotAssumed) {
@@ -195,7 +204,7 @@ TEST(NemoProgram, AssignmentsToARecipe_AreRead) {
   EXPECT_THAT(plan.draft.zero, Optional(1));
   EXPECT_TRUE(is_open(plan, "parallelism.pp_size"));
   EXPECT_FALSE(is_open(plan, "parallelism.tp_size"));
-  EXPECT_THAT(plan.findings, assumes("llama3_8b.pretrain_recipe sets these"));
+  EXPECT_THAT(plan.findings, assumes("CP 2, micro-batch 1, PP 1, as the recipe "));
 }
 
 TEST(NemoProgram, DataAndAdapters_AreRead) {
@@ -222,7 +231,7 @@ TEST(NemoProgram, CallWithoutAnEnd_IsNoError) {
       read("from nemo.collections import llm\nr = llm.llama3_8b.pretrain_recipe(\n" +
                std::string(5000, '(') + "\nnum_nodes=",
            "a.py");
-  EXPECT_FALSE(plan.draft.tp.has_value());
+  EXPECT_THAT(plan.draft.tp, Optional(1));  // the recipe's
 }
 
 TEST(NemoScript, Factory_NamesTheRecipe) {
@@ -342,6 +351,63 @@ TEST(Nodes, GpusThatDeepspeedIncludes_AreTheRanks) {
   EXPECT_EQ(nodes_of("deepspeed -i a:0,1@b:0,1 --module openrlhf.cli.train_sft --zero_stage 2 "
                      "--micro_train_batch_size 2\n"),
             "2 x 2");
+}
+
+// NeMo 2.0 without a recipe: 6 layers of 12 x 384 squared and 50,304 x 384 of embeddings, 2,048
+// positions: 30.7 M.
+TEST(NemoProgram, CallsOfItsClasses_AreRead) {
+  const PlanFile plan = read(
+      "from nemo import lightning as nl\nfrom nemo.collections import llm\n"
+      "if __name__ == '__main__':\n    seq_length = 2048\n"
+      "    data = llm.MockDataModule(seq_length=seq_length, global_batch_size=16)\n"
+      "    config = llm.GPTConfig(num_layers=6, hidden_size=384, ffn_hidden_size=1536,\n"
+      "        num_attention_heads=6, seq_length=seq_length, make_vocab_size_divisible_by=128)\n"
+      "    opt = OptimizerConfig(optimizer='adam', bf16=True)\n"
+      "    trainer = nl.Trainer(devices=1,\n"
+      "        strategy=nl.MegatronStrategy(tensor_model_parallel_size=1),\n"
+      "        plugins=nl.MegatronMixedPrecision(precision=\"bf16-mixed\"))\n",
+      "a.py");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_NEAR(double(count_parameters(*plan.draft.model).total()), 30.7e6, 0.1e6);
+  EXPECT_EQ(resolve(plan.draft).world, 1);
+  EXPECT_THAT(plan.draft.global_batch, Optional(16));
+  EXPECT_THAT(plan.draft.micro_batch, Optional(4));  // MockDataModule's default
+  EXPECT_THAT(plan.draft.zero, Optional(0));         // OptimizerConfig's default
+  EXPECT_THAT(plan.draft.param_dtype, Optional(plan::Dtype::bf16));
+  const PlanFile known = read(
+      "from nemo.collections import llm\nargs = parse()\n"
+      "model = llm.LlamaModel(run.Config(llm.Llama3Config8B))\n"
+      "strategy = run.Config(nl.MegatronStrategy, tensor_model_parallel_size=2)\n",
+      "a.py");
+  EXPECT_THAT(known.draft.tp, Optional(2));
+}
+
+TEST(BridgePython, SettingsThroughAnAlias_AreRead) {
+  const PlanFile plan = read(
+      "from megatron.bridge.recipes.llama import llama3_8b_pretrain_config\n"
+      "cfg = llama3_8b_pretrain_config()\nmodel = cfg.model\n"
+      "model.tensor_model_parallel_size = 4\ntrain = cfg.train\ntrain.global_batch_size = 64\n"
+      "pretrain(config=cfg)\n",
+      "a.py");
+  EXPECT_THAT(plan.draft.tp, Optional(4));
+  EXPECT_THAT(plan.draft.global_batch, Optional(64));
+}
+
+// The program states its settings; the script passes options, and has the ranks.
+TEST(BridgePython, ProgramThatAScriptRuns_IsRead) {
+  const FileReader files = [](const std::string& name) -> Result<std::string> {
+    if (!name.ends_with("train.py")) return refuse_file(name);
+    return "from megatron.bridge.recipes.qwen import qwen3_8b_peft_config\n"
+           "def main(args):\n    cfg = qwen3_8b_peft_config()\n"
+           "    cfg.model.tensor_model_parallel_size = args.tp\n    finetune(config=cfg)\n"
+           "parser.add_argument('--tp', type=int, default=1)\n";
+  };
+  const PlanFile plan =
+      read_any_plan("torchrun --nproc_per_node=4 train.py --tp 2\n", "run.sh", files);
+  EXPECT_THAT(plan.draft.tp, Optional(2));
+  ASSERT_TRUE(plan.draft.shape.has_value());
+  EXPECT_EQ(plan.draft.shape->gpus, 4);
+  EXPECT_EQ(plan.draft.model->name, "qwen3-8b");
 }
 
 }  // namespace recipe_script_test

@@ -11,12 +11,27 @@ namespace rankwright::importer {
 namespace {
 
 /// The keys that turn on adapters.
-constexpr const char* kAdapterKeys[] = {
-    "finetuning_type", "adapter",       "use_peft",  "train_type",
-    "tuner_type",      "sft_type",      "use_lora",  "lora_enable",
-    "qlora",           "q_lora",        "lora",      "use_peft_lora",
-    "peft_enabled",    "enable_peft",   "is_lora",   "lora_enabled",
-    "enable_lora",     "qlora_enabled", "use_qlora", "low_rank_training"};
+constexpr const char* kAdapterKeys[] = {"finetuning_type",
+                                        "adapter",
+                                        "use_peft",
+                                        "train_type",
+                                        "tuner_type",
+                                        "sft_type",
+                                        "use_lora",
+                                        "lora_enable",
+                                        "qlora",
+                                        "q_lora",
+                                        "lora",
+                                        "use_peft_lora",
+                                        "peft_enabled",
+                                        "enable_peft",
+                                        "is_lora",
+                                        "lora_enabled",
+                                        "enable_lora",
+                                        "qlora_enabled",
+                                        "use_qlora",
+                                        "low_rank_training",
+                                        "only_optimize_lora"};
 
 /// Switches of programs whose ranks and modules are in their code.
 constexpr const char* kOwnSwitches[] = {
@@ -25,8 +40,8 @@ constexpr const char* kOwnSwitches[] = {
     "enable_peft",  "is_lora",       "low_rank_training"};
 
 /// Keys of tools that adapt all linear layers unless told otherwise.
-constexpr const char* kAllLinearKeys[] = {"finetuning_type", "train_type", "tuner_type", "sft_type",
-                                          "lora_enable"};
+constexpr const char* kAllLinearKeys[] = {"finetuning_type", "train_type",  "tuner_type",
+                                          "sft_type",        "lora_enable", "only_optimize_lora"};
 
 /// Ranks and modules if a file names none: PEFT's, and those of TRL's ModelConfig.
 constexpr i64 kDefaultRank = 8;

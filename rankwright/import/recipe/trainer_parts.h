@@ -38,7 +38,7 @@ void finish_adapter(ForeignReading& r, PlanFile& plan);
 void finish_freeze(ForeignReading& r);
 
 /// Flags of the rank of adapters.
-inline constexpr std::string_view kRankKeys[] = {"lora_rank", "lora_r", "peft_lora_r"};
+inline constexpr std::string_view kRankKeys[] = {"lora_rank", "lora_r", "peft_lora_r", "lora_dim"};
 
 /// Returns whether a name has one of these parts.
 inline bool has_part(std::string_view name, std::span<const std::string_view> parts) {

@@ -478,6 +478,24 @@ TEST(TrainerScript, ModelThatAProgramLoads_IsRead) {
   EXPECT_THAT(chosen.draft.master_dtype, Optional(plan::Dtype::bf16));
 }
 
+// safe-rlhf and DeepSpeed-Chat make DeepSpeed's config from flags.
+TEST(TrainerScript, FlagsOfZero_AreRead) {
+  const PlanFile safe = read(
+      "deepspeed --num_gpus 2 --module safe_rlhf.finetune --model_name_or_path "
+      "meta-llama/Llama-2-7b-hf --per_device_train_batch_size 4 --zero_stage 3 "
+      "--offload optimizer --bf16 True\n");
+  EXPECT_THAT(safe.draft.zero, Optional(3));
+  EXPECT_THAT(safe.draft.offload_optimizer, Optional(1));
+  EXPECT_FALSE(safe.draft.offload_parameters.value_or(false));
+  const PlanFile chat = read(
+      "deepspeed --num_gpus 2 main.py --model_name_or_path meta-llama/Llama-2-7b-hf "
+      "--per_device_train_batch_size 4 --zero_stage 3 --offload --dtype bf16 --deepspeed \\\n"
+      "  --lora_dim 128 --only_optimize_lora\n");
+  EXPECT_THAT(chat.draft.zero, Optional(3));
+  EXPECT_THAT(chat.draft.offload_parameters, Optional(true));
+  EXPECT_THAT(chat.draft.lora_rank, Optional(128));
+}
+
 TEST(TrainerScript, CollectedArguments_AreThoseOfTheTrainer) {
   for (const char* const kwargs :
        {"dict(gradient_checkpointing=True, bf16=True)",

@@ -68,6 +68,7 @@ struct ScriptFlags {
   YamlNode config{};                // the YAML file that the training command names, if any
   YamlNode hydra_config{};          // the one that Hydra's options name; empty once it is read
   std::string recipe_name{};        // of the recipe of Megatron-Bridge or NeMo that is run, if any
+  std::string recipe_settings{};    // those of its own that are among the flags, if it is known
   std::map<std::string, std::string> written{};  // texts of the configs that the script writes
   bool recipe = false;  // keys of a recipe, whose defaults differ from those of the flags
   std::vector<std::string> removed{};        // keys that a script deletes from a config: ~a.b

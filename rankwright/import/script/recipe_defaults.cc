@@ -1,0 +1,46 @@
+#include "rankwright/import/script/recipe_defaults.h"
+
+#include <algorithm>
+
+#include "rankwright/base/embedded.h"
+
+namespace rankwright::importer {
+
+extern const std::span<const EmbeddedFile> kRecipeFiles;
+
+namespace {
+
+/// Returns the first word of a text, and removes it with the blank behind it.
+std::string_view take_word(std::string_view& text) {
+  const std::size_t end = std::min(text.find(' '), text.size());
+  const std::string_view word = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return word;
+}
+
+}  // namespace
+
+RecipeDefaults find_recipe_defaults(std::string_view name) {
+  constexpr std::string_view kRevision = " at ";
+  RecipeDefaults found;
+  for (const EmbeddedFile& file : kRecipeFiles) {
+    std::string_view text = file.text;
+    while (!text.empty()) {
+      const std::size_t end = std::min(text.find('\n'), text.size());
+      std::string_view line = text.substr(0, end);
+      text.remove_prefix(std::min(end + 1, text.size()));
+      if (line.starts_with('#'))
+        found.source = line.substr(line.find(kRevision) + kRevision.size());
+      if (take_word(line) != name) continue;
+      while (!line.empty()) {
+        const std::string_view word = take_word(line);
+        const std::size_t equals = word.find('=');
+        found.settings.emplace_back(word.substr(0, equals), word.substr(equals + 1));
+      }
+      return found;
+    }
+  }
+  return {};
+}
+
+}  // namespace rankwright::importer
