@@ -68,7 +68,7 @@ class Request:
 # The keywords of plan() that check(), explain() and report() take too: planner/input/key_options.cc.
 JOB = (
     "global_batch", "seq", "param_dtype", "grad_dtype", "matmul", "optimizer", "doc_length",
-    "images", "clips", "image_tokens",
+    "loss_tokens", "images", "clips", "image_tokens",
     "method", "ref_model", "fp8_swiglu_input", "moment_dtype", "master_dtype", "lora", "lora_modules",
     "base_dtype", "frozen", "offload_optimizer", "offload_parameters", "offload_activations",
     "offload_nvme", "offload_nvme_path", "framework", "framework_release",

@@ -19,6 +19,7 @@ def plan(
     matmul=None,
     optimizer=None,
     doc_length=None,
+    loss_tokens=None,
     images=None,
     clips=None,
     image_tokens=None,

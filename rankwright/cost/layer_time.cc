@@ -748,9 +748,10 @@ EmbeddingHeadTime estimate_head_time(const plan::TrainingConfig& config, const R
   const double rows = double(plan::count_vocabulary_rows(config.model, config.plan.tp));
   Matmuls head;
   head.add(rows, w.hidden);
+  const double tokens = config.job.loss_fraction() * w.tokens;
   const MatmulTime matmul =
-      estimate_matmul_time(head, w.tokens, rates.half, config, rates, calibration);
-  const Seconds loss = w.stream(calibration[cluster::Constant::loss_bytes] * w.tokens * rows);
+      estimate_matmul_time(head, tokens, rates.half, config, rates, calibration);
+  const Seconds loss = w.stream(calibration[cluster::Constant::loss_bytes] * tokens * rows);
   EmbeddingHeadTime time;
   const TensorComm::Passes around = tensor.head();
   time.forward = {.matmul = matmul.forward, .elementwise = 0.5 * loss, .tp = around.forward};

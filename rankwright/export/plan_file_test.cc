@@ -365,6 +365,7 @@ TEST(PlanYaml, ConfigThatSetsEveryKey_WritesEveryKey) {
   config.job.fp8_swiglu_input = true;
   config.job.lora_rank = 16;
   config.job.doc_length = 512;
+  config.job.loss_tokens = 256;
   config.job.images = 3;
   config.job.image_tokens = 64;
   config.job.method = plan::Method::grpo;

@@ -249,6 +249,8 @@ constexpr ConfigKey kRows[] = {
        return s.job.doc_length > 0 ? number(s.job.doc_length) : std::string("none");
      },
      [](const plan::TrainingConfig& s) { return s.job.doc_length > 0; }},
+    {"job.loss_tokens", [](const plan::TrainingConfig& s) { return number(s.job.loss_tokens); },
+     [](const plan::TrainingConfig& s) { return s.job.loss_fraction() < 1; }},
     {"job.images", [](const plan::TrainingConfig& s) { return number(s.job.images); },
      [](const plan::TrainingConfig& s) { return s.job.images > 0 && !s.model.encoder.audio; }},
     {"job.clips", [](const plan::TrainingConfig& s) { return number(s.job.images); },

@@ -19,7 +19,7 @@ constexpr OptimizerRow kOptimizers[] = {
     {Optimizer::adafactor, "adafactor", 0, 0}, {Optimizer::muon, "muon", 1, 0},
 };
 
-constexpr std::string_view kBaseDtypes[] = {"same", "nf4", "int8"};
+constexpr std::string_view kBaseDtypes[] = {"same", "nf4", "int8", "fp32"};
 
 constexpr LoraModuleRow kLoraModules[] = {
     {"q_proj", &LoraModules::q_proj},       {"k_proj", &LoraModules::k_proj},
@@ -77,6 +77,8 @@ double Job::base_bytes() const {
       return kNf4;
     case BaseDtype::int8:
       return 1;
+    case BaseDtype::fp32:
+      return 4;
   }
   return double(param_bytes());
 }

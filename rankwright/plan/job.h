@@ -46,7 +46,7 @@ std::string_view name(Optimizer);
 
 /// The format in which frozen weights of the layers' matrices are stored. same: as param_dtype. nf4
 /// and int8 are those of bitsandbytes; they are cast to 16 bits for each matmul.
-enum class BaseDtype : unsigned char { same, nf4, int8 };
+enum class BaseDtype : unsigned char { same, nf4, int8, fp32 };
 std::span<const std::string_view> base_dtype_names();
 std::string_view name(BaseDtype);
 
@@ -94,6 +94,7 @@ struct Job {
   i64 global_batch = 1;  // sequences per step over all ranks
   i64 sequence = 1;      // tokens per sequence
   i64 doc_length = 0;    // tokens that attention sees in a packed sequence; 0: the whole sequence
+  i64 loss_tokens = 0;   // of `sequence`, those whose logits are computed; 0: all
   i64 images = 0;        // images, or clips of audio, per sequence, for models with an encoder
   i64 image_tokens = 0;  // of `sequence`, per image or clip; 0: as the model's encoder states
   Method method = Method::lm;
@@ -119,11 +120,17 @@ struct Job {
 
   /// Returns the tokens over which attention is computed: a document of a packed sequence (F7).
   i64 attended() const { return doc_length > 0 && doc_length < sequence ? doc_length : sequence; }
+  /// Returns the fraction of the tokens whose logits are computed (M13).
+  double loss_fraction() const {
+    return loss_tokens > 0 && loss_tokens < sequence ? double(loss_tokens) / double(sequence) : 1;
+  }
   /// Returns whether only adapters are trained (LoRA).
   bool frozen() const { return lora_rank > 0; }
   /// Returns whether the reference model has weights of its own. Under LoRA it is the model with
   /// its adapters turned off.
   bool keeps_ref_weights() const { return ref_model && !frozen(); }
+  /// Returns whether the frozen matrices of layers have fewer bits than computations.
+  bool quantized() const { return base_dtype == BaseDtype::nf4 || base_dtype == BaseDtype::int8; }
   /// Returns the bytes per weight of a frozen matrix of a layer (M30).
   double base_bytes() const;
   /// Returns the bytes of the master copy per parameter; 0 if the parameters are updated in place.

@@ -293,7 +293,9 @@ Op find_gradient_op(const TrainingConfig& config) {
 
 double count_gathered_bytes(const TrainingConfig& config) {
   if (config.job.frozen())
-    return config.plan.zero >= 3 ? config.job.base_bytes() : double(adapter_bytes(config.job));
+    return config.plan.zero >= 3  // fp32 weights are cast before they are gathered
+               ? std::min(config.job.base_bytes(), double(config.job.param_bytes()))
+               : double(adapter_bytes(config.job));
   const bool fp8 =
       config.plan.zero >= 3 && config.software.gathers_fp8 && config.job.matmul != Matmul::same;
   return fp8 ? 1 : double(config.job.param_bytes());

@@ -183,6 +183,7 @@ constexpr Supply kSupplies[] = {
     {"job.doc_length", supply_job<&Draft::doc_length, &Job::doc_length>},
     {"job.images", supply_job<&Draft::images, &Job::images>},
     {"job.clips", supply_job<&Draft::images, &Job::images>},
+    {"job.loss_tokens", supply_job<&Draft::loss_tokens, &Job::loss_tokens>},
     {"job.image_tokens", supply_job<&Draft::image_tokens, &Job::image_tokens>},
     {"job.method", supply_job<&Draft::method, &Job::method>},
     {"job.ref_model", supply_job<&Draft::ref_model, &Job::ref_model>},

@@ -160,6 +160,7 @@ std::string find_idle_setting(const plan::TrainingConfig& s) {
     return "parallelism.offload.activations";
   if (has_idle_nvme(s)) return "parallelism.offload.nvme";
   if (s.job.base_dtype != plan::BaseDtype::same && !s.job.frozen()) return "job.base_dtype";
+  if (s.job.loss_tokens > s.job.sequence) return "job.loss_tokens";
   return {};
 }
 
@@ -172,6 +173,11 @@ std::optional<Finding> check_idle_settings(const Subject& subject) {
                                          name(s.job.base_dtype)),
                    .key = key,
                    .hint = "job: {lora_rank: 16}, or remove base_dtype"};
+  if (key == "job.loss_tokens")
+    return Finding{.detail = fmt::format("loss_tokens is {}, but a sequence has {} tokens",
+                                         count(s.job.loss_tokens), count(s.job.sequence)),
+                   .key = key,
+                   .hint = "remove loss_tokens"};
   if (key == "parallelism.offload.activations")
     return Finding{.detail = fmt::format("recompute is {}", name(s.plan.recompute)),
                    .key = key,

@@ -181,7 +181,7 @@ Bytes norm_inputs(const plan::TrainingConfig& s, const model::Layer& layer, doub
 
 /// Returns whether frozen matmuls keep their inputs because their weights are quantized (M40).
 bool keeps_frozen_inputs(const plan::TrainingConfig& s) {
-  return s.software.keeps_quantized_inputs && s.job.base_dtype != plan::BaseDtype::same;
+  return s.software.keeps_quantized_inputs && s.job.quantized();
 }
 
 /// Returns the linear layers of a layer whose inputs backward reads: those with adapters under

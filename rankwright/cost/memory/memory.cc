@@ -142,7 +142,8 @@ WideFormats find_wide_formats(const plan::TrainingConfig& config) {
   if (config.job.frozen()) {
     const bool sharded = config.plan.zero >= 2;
     const bool cast = sharded && software.fsdp && software.year >= kFsdp2;
-    return {.casts = !cast, .inputs = sharded && !cast};
+    const bool fp32 = !sharded && config.job.base_dtype == plan::BaseDtype::fp32;
+    return {.casts = !cast, .inputs = (sharded && !cast) || fp32};
   }
   const bool wide = software.fsdp && config.plan.zero < 2 &&
                     count_state_bytes(config).weights > double(config.job.activation_bytes());
@@ -194,7 +195,8 @@ class MemoryEstimator {
     const plan::Software& software = config_.software;
     const double kept = software.keeps_logits ? double(config_.job.scalar_bytes()) : 0;
     const double each = std::max(0.0, bytes_per_logit(software.loss, config_.job) - kept);
-    return (1 + config_.model.mtp_layers) * bytes(tokens_ * vocabulary_, each);
+    const double tokens = config_.job.loss_fraction() * tokens_;
+    return (1 + config_.model.mtp_layers) * bytes(tokens * vocabulary_, each);
   }
   /// Returns what recomputation restores for the backward of one layer.
   Bytes brought_back(const RankLoad& load) const {
@@ -274,7 +276,7 @@ void MemoryEstimator::put_fsdp(MemoryEstimate& out, const RankLoad& load) const 
   }
   out[Entry::gathered_units] =
       bytes(plan.zero == 2 || plan.pp > 1 ? load.sharded : 2 * load.largest_layer + load.edges,
-            frozen ? each.frozen : double(activation_));
+            frozen ? std::min(each.frozen, double(activation_)) : double(activation_));
   if (!frozen)
     out[Entry::reduce_scatter] =
         bytes(load.largest_trained_layer, each.gradients + double(activation_));
@@ -286,7 +288,7 @@ void MemoryEstimator::put_fsdp(MemoryEstimate& out, const RankLoad& load) const 
 void MemoryEstimator::put_casts(MemoryEstimate& out, const RankLoad& load) const {
   const double table = vocabulary_ * double(config_.model.hidden);
   const double cast = double(load.share.total()) - (config_.model.tied ? 0 : table);
-  if (!config_.job.frozen())
+  if (!config_.job.frozen() || config_.job.base_dtype == plan::BaseDtype::fp32)
     out[Entry::weight_copies] = Bytes{double(activation_) * std::max(0.0, cast)};
   else if (config_.plan.recompute != plan::Recompute::full)
     out[Entry::weight_copies] = bytes(load.trained.total(), activation_);
@@ -390,7 +392,8 @@ void MemoryEstimator::put_chunked_loss(MemoryEstimate& out, const RankLoad& load
   const double chunks = double(count_loss_chunks(config_.software.loss));
   const double grad = double(config_.job.grad_bytes()), weight = double(activation_);
   const Bytes hidden = bytes(tokens_ * double(config_.model.hidden), weight);
-  const Bytes logits{tokens_ * vocabulary_ / chunks};  // one byte each
+  const double tokens = config_.job.loss_fraction() * tokens_;
+  const Bytes logits{tokens * vocabulary_ / chunks};  // one byte each
   const double head = load.largest_edge > 0 ? vocabulary_ * double(config_.model.hidden) : 0;
 
   constexpr double kWithTp = 4;  // an fp32 tensor more for the logits of other tp ranks

@@ -224,6 +224,16 @@ TEST(MemoryEstimate, HybridEpBuffersHoldTheTokensOfAllRanks) {
   EXPECT_DOUBLE_EQ(of(config)[Entry::dispatch_buffers].value, 2.0 * 4 * 2048 * (2048 + 4 * 4));
 }
 
+// A quarter of 2,048 tokens has logits of 4 bytes; the layers keep as much as before.
+TEST(MemoryEstimate, LogitsOfSomeTokens) {
+  plan::TrainingConfig config = sample::dense_config({});
+  const MemoryEstimate whole = of(config);
+  config.job.loss_tokens = config.job.sequence / 4;
+  const MemoryEstimate part = of(config);
+  EXPECT_DOUBLE_EQ(part[Entry::logits].value, 4 * 512 * 32000.0);
+  EXPECT_EQ(part[Entry::activations], whole[Entry::activations]);
+}
+
 TEST(MemoryEstimate, MtpModuleAddsLogits) {
   rankwright::plan::TrainingConfig config = sample::dense_config({});
   config.model.mtp_layers = 1;

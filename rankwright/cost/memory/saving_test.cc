@@ -41,6 +41,19 @@ TEST(SavingStates, Qlora_QuantizesTheMatricesOfLayers) {
               each * (kParameters - plain) + 2 * plain + 4 * kAdapters, 10'000);
 }
 
+// Weights that are loaded in fp32, embedding and head too: 4 bytes each.
+TEST(SavingStates, LoraOnFp32Weights_KeepsFourBytesEach) {
+  plan::TrainingConfig config = llama();
+  config.job.lora_rank = 16;
+  config.job.base_dtype = plan::BaseDtype::fp32;
+  EXPECT_DOUBLE_EQ(compute_states(config, 0).parameters.value, 4 * kParameters + 4 * kAdapters);
+  // Autocast keeps 16-bit copies for the backward pass: of all matrices, and not the embedding.
+  for (const plan::Software& row : plan::frameworks())
+    if (row.name == "transformers") config.software = row;
+  const MemoryEstimate memory = estimate_memory(config, 0, select_calibration(config));
+  EXPECT_NEAR(memory[Entry::weight_copies].value, 2 * (kParameters - 128'256.0 * 4096), 2e6);
+}
+
 void use_framework(plan::TrainingConfig& config, std::string_view name) {
   for (const plan::Software& row : plan::frameworks())
     if (row.name == name) config.software = row;

@@ -103,11 +103,12 @@ States compute_states(const plan::TrainingConfig& config, const StateCounts& cou
   Bytes weights = held(plan, job.frozen() ? trained : counts.share, each.weights, sharded);
   if (job.frozen()) {
     // Embedding, head, norms and biases are not quantized.
+    const double rest = std::max(job.quantized() ? 0 : each.frozen, double(job.param_bytes()));
     const i64 plain =
         std::min(counts.share.dense, counts.vocabulary + counts.share.sequence_shared);
     const plan::Share matrices{.dense = counts.share.dense - plain, .expert = counts.share.expert};
-    weights += held(plan, matrices, each.frozen, sharded) +
-               held(plan, {.dense = plain}, double(job.param_bytes()), sharded);
+    weights +=
+        held(plan, matrices, each.frozen, sharded) + held(plan, {.dense = plain}, rest, sharded);
   }
   const Bytes gradients = held(plan, trained, each.gradients, plan.zero >= 2 && !fsdp_pipeline);
   Bytes optimizer = held(plan, trained, each.optimizer, plan.zero >= 1);
@@ -118,7 +119,8 @@ States compute_states(const plan::TrainingConfig& config, const StateCounts& cou
   const bool ahead = plan.overlap.param_gather || !config.software.bare;
   const bool gathers = plan.zero >= 3 || kept.weights == 0;
   const i64 whole_units = gathers ? (ahead ? 2 : 1) : 0;
-  const double unit = job.frozen() ? each.frozen : double(job.param_bytes());
+  const double unit =
+      job.frozen() ? std::min(each.frozen, double(job.param_bytes())) : double(job.param_bytes());
   const i64 adapters = gathers_adapters(config) ? counts.largest_adapters : 0;
   // The host's optimizer reads fp32; FSDP's reads gradients in the format of its parameters.
   constexpr double kFp32Gradient = 4;

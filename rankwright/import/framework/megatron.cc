@@ -475,8 +475,12 @@ void fill_recompute(ForeignReading& r, bool by_recipe) {
   const YamlNode* const modules = find_path(r.root, "recompute-modules");
   std::optional<i64> layers = read_whole_at(r, "recompute-num-layers", 0, model::kMaxLayers);
   if (!layers) layers = read_whole_at(r, "activations-checkpoint-num-layers", 0, model::kMaxLayers);
-  // NeMo recomputes the first layers of a stage: none.
-  if (by_recipe && layers == 0 && method != nullptr && method->scalar == "block")
+  // NeMo recomputes the first layers of a stage: none. Megatron-LM's layers recompute attention in
+  // all of them.
+  const YamlNode* const layer = find_path(r.root, "transformer-impl");
+  const bool core = layer != nullptr && layer->scalar == "transformer_engine" &&
+                    d.recompute == plan::Recompute::selective;
+  if (by_recipe && layers == 0 && method != nullptr && method->scalar == "block" && !core)
     d.recompute = plan::Recompute::none;
   if (layers == 0) layers.reset();  // Megatron-LM ignores it, as it ignores None
   const auto refuse = [&](const YamlNode& at, std::string detail) {

@@ -24,6 +24,10 @@ constexpr ForkFlag kDeepspeedFlags[] = {{"pad-vocab-size-to", "padded-vocab-size
                                         {"ds-sequence-parallel-size", "context-parallel-size"},
                                         {"moe-expert-parallel-size", "expert-model-parallel-size"},
                                         {"num-experts-switch", "num-experts"},
+                                        {"num-routed-experts", "num-experts"},
+                                        {"num-shared-experts", "n-shared-experts"},
+                                        {"qk-nope-head-dim", "qk-head-dim"},
+                                        {"qk-rope-head-dim", "qk-pos-emb-head-dim"},
                                         {"topk", "moe-router-topk"}};
 
 constexpr std::string_view kSwiftMarks[] = {"megatron sft",          "megatron pt",
@@ -127,7 +131,8 @@ constexpr MegatronFork kForks[] = {
      .marks = kDeepspeedMarks,
      .renamed = kDeepspeedFlags,
      .defaults = {},
-     .deepspeed = true},
+     .deepspeed = true,
+     .counts_layers = true},
     {.name = "MindSpeed",
      .marks = kMindspeedMarks,
      .renamed = kMindspeedFlags,
@@ -566,6 +571,8 @@ void apply_fork(const MegatronFork& fork, ScriptFlags& flags) {
   if (fork.responses) set_rollout_batch(flags);
   if (fork.deepspeed) set_expert_defaults(flags);
   if (fork.deepspeed) set_llama_layers(flags);
+  if (fork.deepspeed && flags.map.find("kv-lora-rank") != nullptr)
+    set_number(flags, "kv-lora-rank", "multi-latent-attention", "true");
   if (fork.counts_layers) set_counted_layers(flags);
 }
 

@@ -767,5 +767,23 @@ TEST(MindSpeed, OlderNamesOfLinearLayers_AreAdapted) {
               Optional(plan::LoraModules{false, false, false, true, false, false, true}));
 }
 
+// A fork for DeepSeek-V2-Lite: MLA, 64 routed experts of 1,408 and two shared ones.
+TEST(MegatronDeepspeed, FlagsOfDeepseek_AreRead) {
+  const PlanFile plan = read_any_plan(
+      "deepspeed --num_gpus 8 pretrain_deepseek.py --deepspeed --zero-stage 1 --num-layers 27 \\\n"
+      "  --hidden-size 2048 --ffn-hidden-size 10944 --num-attention-heads 16 --seq-length 4096 \\\n"
+      "  --max-position-embeddings 4096 --num-routed-experts 64 --num-shared-experts 2 \\\n"
+      "  --moe-router-topk 6 --moe-ffn-hidden-size 1408 --kv-lora-rank 512 \\\n"
+      "  --qk-nope-head-dim 128 --qk-rope-head-dim 64 --v-head-dim 128 --swiglu \\\n"
+      "  --normalization RMSNorm --disable-bias-linear --use-rotary-position-embeddings \\\n"
+      "  --untie-embeddings-and-output-weights --vocab-size 102400 --micro-batch-size 1 \\\n"
+      "  --global-batch-size 64 --expert-model-parallel-size 8 --moe-layer-freq 1\n",
+      "run.sh", refuse_file);
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_TRUE(plan.draft.model->latent());
+  EXPECT_EQ(plan.draft.model->layer(1).ffn.experts, 64);
+  EXPECT_FALSE(has_errors(plan.findings));
+}
+
 }  // namespace megatron_forks_test
 }  // namespace rankwright::importer

@@ -324,6 +324,9 @@ TEST(MegatronYaml, BlockOfNoLayers_IsNoRecomputation) {
                            "  activations_checkpoint_num_layers: ";
   EXPECT_THAT(read(text + "0\n").draft.recompute, Optional(plan::Recompute::none));
   EXPECT_THAT(read(text + "1\n").draft.recompute, Optional(plan::Recompute::selective));
+  // Layers of megatron-core recompute the attention of all of them.
+  EXPECT_THAT(read(text + "0\n  mcore_gpt: true\n").draft.recompute,
+              Optional(plan::Recompute::selective));
 }
 
 TEST(MegatronYaml, OtherAdaptersOfNemo_AreRefused) {

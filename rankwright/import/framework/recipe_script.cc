@@ -167,6 +167,7 @@ bool has_overrides(std::string_view text) {
 ScriptFlags read_overridden_recipe(std::string_view text, const ShellInput& input,
                                    bool (*is_read)(std::string_view flag), Diagnostics& findings) {
   ScriptFlags script = read_overrides(text, input);
+  if (script.hydra_config.scalar.empty()) script.hydra_config = script.config;
   ScriptFlags flags =
       read_megatron_yaml(merge_hydra_config(script, input, findings), input, is_read);
   if (const YamlNode* const recipe = script.map.find("recipe")) {

@@ -290,6 +290,7 @@ void DraftResolver::job() {
   job.sequence = count_or(draft_.sequence, "job.sequence", plan::assume_sequence(config_.model),
                           explain_sequence(config_.model));
   job.doc_length = draft_.doc_length.value_or(0);
+  job.loss_tokens = draft_.loss_tokens.value_or(0);
   job.images = draft_.images.value_or(0);
   job.image_tokens = draft_.image_tokens.value_or(0);
   job.method = draft_.method.value_or(plan::Method::lm);

@@ -60,7 +60,7 @@ struct Draft {
   std::optional<std::vector<i64>> host_order;    // hosts in rank order
   std::optional<model::Model> model;
   std::optional<cluster::Cluster> cluster;
-  std::optional<i64> global_batch, sequence, doc_length, images, image_tokens;
+  std::optional<i64> global_batch, sequence, doc_length, loss_tokens, images, image_tokens;
   std::optional<plan::Method> method;
   std::optional<bool> ref_model;
   std::optional<i64>

@@ -644,6 +644,11 @@ constexpr KeyRow kKeys[] = {
       "Attention grows with the document's length instead of the sequence's. Several lengths count "
       "as one: the mean of their squares over their mean."},
      read_documents},
+    {{"job.loss_tokens", "a whole number", "none: all tokens of the sequence",
+      "Tokens per sequence whose logits are computed, as trainers of reinforcement learning do for "
+      "the completion without its prompt.",
+      "The logits, the output head and the loss shrink with it; layers do not."},
+     read_whole<&Draft::loss_tokens, kMaxSequence>},
     {{"job.images", "a whole number", "none: text only",
       "Images per sequence, on average, of a model with an encoder. Their tokens are part of the "
       "sequence.",
@@ -717,9 +722,11 @@ constexpr KeyRow kKeys[] = {
       "The linear layers that have adapters.",
       "Layers without one do not keep their inputs for the backward pass."},
      read_lora_modules},
-    {{"job.base_dtype", "same, nf4 or int8", "same: as param_dtype",
-      "Number format of the frozen matrices under LoRA; nf4 is QLoRA's.",
-      "nf4 takes 0.52 bytes per weight instead of 2. Each pass casts it to 16 bits."},
+    {{"job.base_dtype", "same, nf4, int8 or fp32", "same: as param_dtype",
+      "Number format of the frozen matrices under LoRA; nf4 is QLoRA's. fp32 is that of all frozen "
+      "weights, as transformers loads them unless told otherwise.",
+      "nf4 takes 0.52 bytes per weight instead of 2, fp32 takes 4. Each pass casts them to 16 "
+      "bits."},
      read_named<plan::BaseDtype, &Draft::base_dtype, plan::base_dtype_names>},
     {{"job.frozen", "a list of encoder, embedding, layers A-B and head",
       "none: all parameters are trained",

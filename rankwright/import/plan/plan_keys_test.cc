@@ -133,6 +133,8 @@ const Example kExamples[] = {
        return d.frozen == model::FrozenParts{.encoder = true, .first = 3, .end = 4};
      }},
     {"job.base_dtype", "nf4", is<&Draft::base_dtype, plan::BaseDtype::nf4>},
+    {"job.base_dtype", "fp32", is<&Draft::base_dtype, plan::BaseDtype::fp32>},
+    {"job.loss_tokens", "256", is<&Draft::loss_tokens, 256>},
     {"job.expert_imbalance", "1.25", [](const Draft& d) { return d.expert_imbalance == 1.25; }},
     {"job.expert_capacity", "1.5", [](const Draft& d) { return d.expert_capacity == 1.5; }},
     {"software.framework", "torchtitan",

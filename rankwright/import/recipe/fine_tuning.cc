@@ -558,6 +558,14 @@ void finish_16bit_weights(ForeignReading& r) {
   if (!d.moment_dtype) d.moment_dtype = d.param_dtype;
 }
 
+/// Weights that are loaded in fp32 stay so under adapters, unless DeepSpeed casts them.
+void finish_frozen_format(ForeignReading& r) {
+  Draft& d = r.draft;
+  if (d.lora_rank && !d.base_dtype && d.target != rules::Target::deepspeed &&
+      d.param_dtype != plan::Dtype::fp32 && find_loaded_format(r) == plan::Dtype::fp32)
+    d.base_dtype = plan::BaseDtype::fp32;
+}
+
 /// transformers has no fused kernel for gpt-oss, whose softmax has sinks, unless the file names
 /// one.
 void assume_eager_attention(ForeignReading& r, PlanFile& plan) {
@@ -586,25 +594,47 @@ bool claims_fine_tuning(std::string_view file, std::string_view text) {
           (has("base_model:") && (has("sequence_len:") || has("datasets:"))) ||
           (has("model:") && (has("train_type:") || has("tuner_type:") || has("rlhf_type:")) &&
            (has("per_device_train_batch_size:") || has("dataset:"))) ||
-          (has("model_name_or_path:") && has("per_device_train_batch_size:")));
+          ((has("model_name_or_path:") || has("model_name:")) &&
+           has("per_device_train_batch_size:")));
 }
 
-// MindSpeed-LLM's recipes for FSDP have sections, and degrees under names of their own.
+namespace {
+
+constexpr std::string_view kBatchKey = "per_device_train_batch_size";
+
+/// Returns the section that states the batch: that of fine-tuning, if there are several.
+const YamlEntry* find_training_section(const YamlNode& root) {
+  const YamlEntry* found = nullptr;
+  for (const YamlEntry& entry : root.entries) {
+    if (entry.value.kind != YamlNode::Kind::map || entry.value.find(kBatchKey) == nullptr) continue;
+    const bool tunes = entry.key.scalar == "training" || entry.key.scalar.starts_with("sft");
+    if (found == nullptr || tunes) found = &entry;
+    if (tunes) break;
+  }
+  return found;
+}
+
+}  // namespace
+
+// MindSpeed-LLM's recipes for FSDP, and configs of programs of their own, have sections. Degrees
+// have names of their own in the former.
 void lift_sections(YamlNode& root) {
-  constexpr const char* kLifted[] = {"model", "data", "training", "parallel"};
+  constexpr std::string_view kLifted[] = {"model", "data", "training", "parallel"};
   constexpr std::pair<std::string_view, std::string_view> kRenamed[] = {
       {"fsdp_size", "dp_shard_size"},
       {"tp_size", "tensor_parallel_size"},
       {"ep_size", "expert_parallel_size"},
       {"recompute", "gradient_checkpointing"}};
-  constexpr const char* kBatch = "per_device_train_batch_size";
-  const YamlNode* const training = root.find("training");
-  if (training == nullptr || training->find(kBatch) == nullptr || root.find(kBatch) != nullptr)
-    return;
-  std::vector<YamlEntry> lifted;
-  for (const char* const section : kLifted)
-    if (const YamlNode* const map = root.find(section))
-      lifted.insert(lifted.end(), map->entries.begin(), map->entries.end());
+  const YamlEntry* const training = find_training_section(root);
+  if (training == nullptr || root.find(kBatchKey) != nullptr) return;
+  std::vector<YamlEntry> lifted = training->value.entries;
+  for (const YamlEntry& entry : root.entries) {
+    const std::string_view name = entry.key.scalar;
+    const bool known = std::any_of(std::begin(kLifted), std::end(kLifted),
+                                   [&](std::string_view one) { return name.starts_with(one); });
+    if (known && &entry != training)
+      lifted.insert(lifted.end(), entry.value.entries.begin(), entry.value.entries.end());
+  }
   for (YamlEntry& entry : lifted) {
     for (const auto& [name, known] : kRenamed)
       if (entry.key.scalar == name) entry.key.scalar = known;
@@ -656,6 +686,7 @@ void read_fine_tuning_tree(ForeignReading& reading, PlanFile& plan,
   read_prompt_and_completion(reading, plan);
   read_other_length(reading, plan);
   finish_adapter(reading, plan);
+  finish_frozen_format(reading);
   finish_16bit_weights(reading);
   finish_freeze(reading);
   read_whole_batch(reading);

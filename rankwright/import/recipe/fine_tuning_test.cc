@@ -202,6 +202,7 @@ TEST(FineTuning, MethodOfTrl) {
   EXPECT_THAT(dpo.draft.ref_model, Optional(true));
   EXPECT_THAT(dpo.draft.micro_batch, Optional(6));
   const PlanFile grpo = read(text + "max_completion_length: 512\nmax_prompt_length: 256\n");
+  EXPECT_THAT(grpo.draft.loss_tokens, Optional(512));  // logits_to_keep
   EXPECT_THAT(grpo.draft.method, Optional(plan::Method::grpo));
   EXPECT_THAT(grpo.draft.ref_model, Optional(false));
   EXPECT_THAT(grpo.draft.sequence, Optional(768));

@@ -107,9 +107,7 @@ void read_nemo_engine(ForeignReading& outer, PlanFile& plan) {
   for (const char* const adapters : {"peft", "lora_cfg"})
     if (is_on_at(*engine, fmt::format("{}.enabled", adapters))) {
       read_lora_map(r, adapters, "dim");
-      if (!megatron)
-        report_left_out(r, *find_path(*engine, adapters),
-                        "frozen weights, which are stored in fp32, are estimated in 16 bits");
+      if (!megatron) d.base_dtype = plan::BaseDtype::fp32;  // FSDP2 shards them so
     }
   const YamlNode* const granularity = find_path(*engine, "recompute_granularity");
   if (is_on_at(*engine, "activation_checkpointing"))
@@ -476,7 +474,7 @@ void fill_automodel(ForeignReading& r) {
   d.param_dtype = plan::Dtype::bf16;  // from_pretrained's default here
   if (d.model && d.model->mtp_layers > 0) d.model->mtp_layers = 0;  // transformers has none
   if (dtype != nullptr && d.lora_rank && dtype->scalar.find("32") != std::string::npos)
-    report_left_out(r, *dtype, "model.torch_dtype: frozen weights are estimated in 16 bits");
+    d.base_dtype = plan::BaseDtype::fp32;
   if (dtype != nullptr && dtype->scalar.find("32") != std::string::npos)
     d.grad_dtype = plan::Dtype::fp32;
   else

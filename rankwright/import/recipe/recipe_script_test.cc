@@ -410,5 +410,22 @@ TEST(BridgePython, ProgramThatAScriptRuns_IsRead) {
   EXPECT_EQ(plan.draft.model->name, "qwen3-8b");
 }
 
+// The file overrides the recipe, and the command line the file.
+TEST(BridgeScript, ConfigThatACommandNames_IsRead) {
+  const FileReader files = [](const std::string& name) -> Result<std::string> {
+    if (!name.ends_with("conf/a.yaml")) return refuse_file(name);
+    return "model: {tensor_model_parallel_size: 4}\n"
+           "train: {global_batch_size: 128, micro_batch_size: 2}\n";
+  };
+  const std::string script =
+      "torchrun --nproc_per_node=8 train.py --config-file /opt/x/conf/a.yaml "
+      "model.tensor_model_parallel_size=2 train.train_iters=10\n";
+  const PlanFile plan = read_any_plan(script, "examples/run.sh", files);
+  EXPECT_THAT(plan.draft.tp, Optional(2));
+  EXPECT_THAT(plan.draft.global_batch, Optional(128));
+  EXPECT_THAT(plan.draft.micro_batch, Optional(2));
+  EXPECT_THAT(read(script).findings, assumes("conf/a.yaml"));
+}
+
 }  // namespace recipe_script_test
 }  // namespace rankwright::importer

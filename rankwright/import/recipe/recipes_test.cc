@@ -605,7 +605,7 @@ TEST(Automodel, HasNoLayersOfMultiTokenPrediction) {
       "a.yaml");
   ASSERT_TRUE(plan.draft.model.has_value());
   EXPECT_EQ(plan.draft.model->mtp_layers, 0);
-  EXPECT_EQ(plan.findings.at(0).code, "RW0601");  // 32-bit frozen weights
+  EXPECT_THAT(plan.draft.base_dtype, Optional(plan::BaseDtype::fp32));
 }
 
 const std::string kVerlMegatron =
@@ -951,19 +951,14 @@ TEST(OpenRlhf, OffloadedReferenceOfDpo_IsReported) {
   EXPECT_EQ(reports(" --ref_offload"), reports("") + 1);
 }
 
-TEST(Verl, FrozenWeightsInFp32_AreReported) {
+TEST(Verl, FrozenWeights_AreInFp32UnlessStated) {
   const std::string text =
       "python3 -m verl.trainer.main_ppo actor_rollout_ref.model.path=Qwen/Qwen2.5-7B "
       "actor_rollout_ref.model.lora_rank=8 actor_rollout_ref.actor.ppo_mini_batch_size=16 "
       "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=1 trainer.n_gpus_per_node=4 ";
-  const auto reports = [&](const std::string& more) {
-    const PlanFile plan = read(text + more + "\n", "a.sh");
-    return std::count_if(plan.findings.begin(), plan.findings.end(), [](const Diagnostic& found) {
-      return found.detail.find("frozen weights") != std::string::npos;
-    });
-  };
-  EXPECT_EQ(reports(""), 1);
-  EXPECT_EQ(reports("actor_rollout_ref.actor.fsdp_config.model_dtype=bf16"), 0);
+  EXPECT_THAT(read(text + "\n", "a.sh").draft.base_dtype, Optional(plan::BaseDtype::fp32));
+  const std::string half = "actor_rollout_ref.actor.fsdp_config.model_dtype=bf16\n";
+  EXPECT_EQ(read(text + half, "a.sh").draft.base_dtype, std::nullopt);
 }
 
 TEST(GptNeox, PairsOfDpo_AreTwoSequences) {

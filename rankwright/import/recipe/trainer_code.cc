@@ -178,7 +178,8 @@ class CodeSettings {
     std::set<std::string> formats;
     std::vector<std::string> further;
     std::optional<std::string> model;
-    bool open = false;  // a format is not known
+    bool open = false;     // a format is not known
+    bool unstated = true;  // no format is stated
     for (const PythonStatement& statement : split_statements(code)) {
       const std::size_t at = statement.text.find(kLoads);
       if (at == std::string_view::npos || !loads_language_model(statement.text.substr(0, at)))
@@ -192,6 +193,8 @@ class CodeSettings {
       }
       std::string_view format = find_argument(arguments, "torch_dtype");
       if (format.empty()) format = find_argument(arguments, "dtype");
+      unstated = unstated && format.empty() && call.find("quantization_config") == call.npos &&
+                 call.find("**") == call.npos && call.find("load_in_") == call.npos;
       const std::optional<std::string> value = program_.resolve(flags_, format);
       if (value)
         formats.insert(*value);
@@ -212,6 +215,11 @@ class CodeSettings {
     if (model && !named) add_resolved("model_name_or_path", "'" + *model + "'", added);
     if (formats.size() == 1 && !open && !has_key(flags_, "dtype"))
       add_resolved("torch_dtype", "'" + *formats.begin() + "'", added);
+    // transformers before 5 loads fp32 weights, which adapters leave so.
+    constexpr std::string_view kComputes[] = {"bf16", "fp16"};
+    if (formats.empty() && open && unstated && states_any(flags_, kComputes) &&
+        !has_key(flags_, "dtype"))
+      add_resolved("torch_dtype", "'float32'", added);
     report(added, fmt::format("as {} loads the model", make_path_excerpt(program_.name())));
     if (!further.empty())
       assume(fmt::format("{} in {} without memory or work: only the trained model is counted",

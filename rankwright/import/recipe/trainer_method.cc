@@ -182,6 +182,15 @@ void finish_reference(ForeignReading& r) {
     if (const YamlNode* const node = find_path(r.root, key)) read_second_model(r, *node);
 }
 
+/// The trainers of GRPO compute the logits of completions, without those of the prompts
+/// (`logits_to_keep` in TRL and ms-swift).
+void finish_completion(ForeignReading& r) {
+  Draft& d = r.draft;
+  const std::optional<i64> answer = read_whole_at(r, "max_completion_length", 1, kMaxSequence);
+  if (d.method == plan::Method::grpo && answer && d.sequence && *answer < *d.sequence)
+    d.loss_tokens = answer;
+}
+
 }  // namespace
 
 void read_stage(ForeignReading& r, const YamlNode& node) {
@@ -268,6 +277,7 @@ void finish_method(ForeignReading& r, PlanFile& plan) {
   finish_pairs(r);
   finish_reference(r);
   finish_length(r, plan);
+  finish_completion(r);
   assume_no_recompute(r, plan);
 }
 

@@ -496,6 +496,20 @@ TEST(TrainerScript, FlagsOfZero_AreRead) {
   EXPECT_THAT(chat.draft.lora_rank, Optional(128));
 }
 
+// from_pretrained loads fp32 weights unless told otherwise, and adapters leave them so.
+TEST(TrainerScript, FrozenWeights_HaveTheFormatThatTheyAreLoadedIn) {
+  const auto base = [](const std::string& load, const std::string& flags) {
+    return read(run("train.py", flags),
+                repository({{"train.py", "model = AutoModelForCausalLM.from_pretrained(name" +
+                                             load + ")\nx = LoraConfig(r=8)\n"}}))
+        .draft.base_dtype;
+  };
+  EXPECT_THAT(base("", "--bf16"), Optional(plan::BaseDtype::fp32));
+  EXPECT_EQ(base(", torch_dtype=torch.bfloat16", "--bf16"), std::nullopt);
+  EXPECT_EQ(base(", quantization_config=bits", "--bf16"), std::nullopt);
+  EXPECT_THAT(base(", dtype=d", "--bf16 --torch_dtype float32"), Optional(plan::BaseDtype::fp32));
+}
+
 TEST(TrainerScript, CollectedArguments_AreThoseOfTheTrainer) {
   for (const char* const kwargs :
        {"dict(gradient_checkpointing=True, bf16=True)",
@@ -607,6 +621,23 @@ TEST(TrainerScript, ScriptsOfAnEnvironment_HaveNoSettings) {
   };
   EXPECT_EQ(notes("conda"), 0);
   EXPECT_EQ(notes("settings/cluster_settings.sh,"), 1);  // the end of a long name
+}
+
+// The YAML of a program of its own has a section for the model and one per method.
+TEST(TrainerScript, SectionsOfAConfig_AreRead) {
+  const std::string yaml =
+      "model_config: {model_name: Qwen/Qwen3-32B, torch_dtype: bfloat16}\n"
+      "dpo_config: {per_device_train_batch_size: 7, max_length: 64}\n"
+      "sft_config: {per_device_train_batch_size: 1, gradient_accumulation_steps: 8, bf16: true,\n"
+      "  max_length: 8192}\n";
+  const PlanFile plan =
+      read("deepspeed --num_gpus=8 --module train.full.py --config configs/run.yaml --sft-only\n",
+           repository({{"configs/run.yaml", yaml}}));
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "qwen3-32b");
+  EXPECT_THAT(plan.draft.micro_batch, Optional(1));
+  EXPECT_THAT(plan.draft.accumulation, Optional(8));
+  EXPECT_THAT(plan.draft.sequence, Optional(8192));
 }
 
 }  // namespace trainer_script_test

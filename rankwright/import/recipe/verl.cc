@@ -401,7 +401,7 @@ void fill_engine(ForeignReading& r) {
       find_path(r.root, "actor_rollout_ref.actor.fsdp_config.model_dtype");
   if (d.lora_rank && rank != nullptr &&
       (stored == nullptr || stored->scalar.find("16") == std::string::npos))
-    report_left_out(r, *rank, "frozen weights are estimated in bf16; verl shards them in fp32");
+    d.base_dtype = plan::BaseDtype::fp32;
   d.sequence_parallel = false;
   if (d.cp > 1) d.cp_comm = plan::CpComm::a2a;  // Ulysses
   if (!d.recompute) d.recompute = plan::Recompute::full;

@@ -13,6 +13,7 @@ constexpr KeyOption kKeyOptions[] = {
     {"global-batch", "job.global_batch"},
     {"seq", "job.sequence"},
     {"doc-length", "job.doc_length"},
+    {"loss-tokens", "job.loss_tokens"},
     {"images", "job.images"},
     {"clips", "job.clips"},
     {"image-tokens", "job.image_tokens"},

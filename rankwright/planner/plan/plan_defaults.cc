@@ -34,6 +34,7 @@ importer::Draft without_plan(const importer::Draft& d) {
   bare.global_batch = d.global_batch;
   bare.sequence = d.sequence;
   bare.doc_length = d.doc_length;
+  bare.loss_tokens = d.loss_tokens;
   bare.images = d.images;
   bare.image_tokens = d.image_tokens;
   bare.method = d.method;

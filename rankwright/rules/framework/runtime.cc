@@ -92,6 +92,7 @@ std::string_view find_unsupported_objective(const plan::Job& job) {
   if (job.method != plan::Method::lm) return "job.method";
   if (job.ref_model) return "job.ref_model";
   if (job.attended() != job.sequence) return "job.doc_length";
+  if (job.loss_fraction() < 1) return "job.loss_tokens";
   return {};
 }
 
@@ -177,9 +178,10 @@ Finding describe_optimizer(const plan::TrainingConfig& s) {
 
 Finding describe_objective(const plan::TrainingConfig& s) {
   const std::string_view key = find_unsupported_objective(s.job);
-  const std::string set = key == "job.method" ? fmt::format("method {}", name(s.job.method))
-                          : key == "job.ref_model"
-                              ? "a reference model"
+  const std::string set = key == "job.method"      ? fmt::format("method {}", name(s.job.method))
+                          : key == "job.ref_model" ? "a reference model"
+                          : key == "job.loss_tokens"
+                              ? fmt::format("logits of {} tokens per sequence", s.job.loss_tokens)
                               : fmt::format("documents of {} tokens", s.job.doc_length);
   return {.detail = fmt::format("the plan has {}", set),
           .key = std::string(key),
@@ -217,7 +219,7 @@ constexpr Rule kRules[] = {
     {{"RW0578", Severity::error, "the runtime trains only next-token prediction on whole sequences",
       "It has no loss on pairs or rewards, no reference model, and no mask between the documents "
       "of a packed sequence.",
-      "Remove method, ref_model and doc_length.", kSource,
+      "Remove method, ref_model, doc_length and loss_tokens.", kSource,
       "world_size: 8\n"
       "model: tinyllama-1.1b\n"
       "parallelism: {dp_size: 8, micro_batch: 2}\n"
