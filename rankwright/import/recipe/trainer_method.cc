@@ -183,12 +183,22 @@ void finish_reference(ForeignReading& r) {
 }
 
 /// The trainers of GRPO compute the logits of completions, without those of the prompts
-/// (`logits_to_keep` in TRL and ms-swift).
+/// (`logits_to_keep` in TRL and ms-swift). Programs of their own for models with images do not.
 void finish_completion(ForeignReading& r) {
   Draft& d = r.draft;
   const std::optional<i64> answer = read_whole_at(r, "max_completion_length", 1, kMaxSequence);
-  if (d.method == plan::Method::grpo && answer && d.sequence && *answer < *d.sequence)
-    d.loss_tokens = answer;
+  if (d.method != plan::Method::grpo || !answer || !d.sequence || *answer >= *d.sequence) return;
+  const bool own = !r.dashes.empty() && !is_swift(r);
+  const bool sees =
+      std::any_of(r.root.entries.begin(), r.root.entries.end(), [](const YamlEntry& entry) {
+        const std::string name = lower(entry.value.scalar);
+        return is_model_key(entry.key.scalar) && name.find("vl") != std::string::npos;
+      });
+  if (own && (sees || (d.model && d.model->encoder_parameters > 0))) return;
+  d.loss_tokens = answer;
+  if (own)
+    r.fields.report(r.root, make_assumption("logits of completions alone, as TRL computes them",
+                                            "set loss_tokens in a plan file"));
 }
 
 }  // namespace
