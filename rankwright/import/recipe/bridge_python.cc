@@ -612,9 +612,13 @@ std::optional<ScriptFlags> read_run_bridge_program(const PlanFile& script, const
     std::replace(name.begin(), name.end(), '-', '_');
     arguments.variables.emplace(std::move(name), entry.value.scalar);
   }
+  if (launch.open_ranks && launch.open_ranks->nodes)
+    arguments.variables.emplace("nodes", std::to_string(*launch.open_ranks->nodes));
+  if (launch.open_ranks && launch.open_ranks->gpus)
+    arguments.variables.emplace("gpus_per_node", std::to_string(*launch.open_ranks->gpus));
   ScriptFlags flags = read_bridge_program(*text, arguments, findings);
   YamlNode place;
-  if (!launch.map.entries.empty()) place = launch.map.entries.front().key;
+  if (!launch.map.entries.empty()) place = launch.map.entries.back().key;
   move_to(flags.map, place);
   for (ScriptFlags::Unknown& one : flags.unknown) move_to(one.place, place);
   for (ScriptFlags::Default& one : flags.defaults) move_to(one.place, place);
