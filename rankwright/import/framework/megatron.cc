@@ -785,6 +785,8 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
   const MegatronFork* const fork = dump ? nullptr : find_megatron_fork(plan.name, plan.text, flags);
   add_model_file(flags, plan.name, files);
   if (fork != nullptr) apply_fork(*fork, flags);
+  for (const std::string& assumed : flags.assumed)
+    plan.findings.push_back(make_assumption(assumed, "--model FILE", {.file = plan.name}));
   if (plan.text.find("\"zero_optimization\"") != std::string::npos)  // the script writes the config
     std::erase_if(flags.unknown, [](const auto& one) { return one.flag == "deepspeed-config"; });
   FieldReader fields(plan.name, plan.findings);

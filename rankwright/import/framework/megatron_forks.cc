@@ -217,6 +217,7 @@ void set_llama_layers(ScriptFlags& flags) {
                                   [&](const auto& one) { return has_flag(flags, one.first); });
   if (stated || flags.map.find("hidden-size") == nullptr) return;
   for (const auto& [flag, value] : kLayers) set_number(flags, "hidden-size", flag, value);
+  flags.assumed.emplace_back("LLaMA's layers, as most programs named pretrain_llama.py build");
 }
 
 std::optional<i64> find_number(const ScriptFlags& flags, std::string_view name) {

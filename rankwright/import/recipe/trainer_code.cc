@@ -208,6 +208,10 @@ class CodeSettings {
         name = all.front();
       model = program_.resolve(flags_, name);
     }
+    if (const std::string cast = find_cast(); !cast.empty()) {
+      formats = {cast};
+      open = false;
+    }
     std::vector<std::string> added;
     const bool named =
         std::any_of(flags_.map.entries.begin(), flags_.map.entries.end(),
@@ -269,6 +273,37 @@ class CodeSettings {
           !find_argument(arguments, "r").empty())
         return {name, std::move(arguments)};
     return {};
+  }
+
+  /// Returns the format that the whole model is cast to, whatever the arguments are; empty if there
+  /// is none: `model = model.bfloat16()`.
+  std::string find_cast() const {
+    constexpr std::pair<std::string_view, const char*> kCasts[] = {
+        {"model.bfloat16()", "bfloat16"},
+        {"model.half()", "float16"},
+        {"model.to(torch.bfloat16)", "bfloat16"},
+        {"model.to(torch.float16)", "float16"}};
+    const std::vector<PythonStatement> statements = split_statements(program_.code());
+    for (std::size_t i = 0; i < statements.size(); ++i)
+      for (const auto& [cast, format] : kCasts)
+        if (trim(statements[i].text.substr(statements[i].text.find('=') + 1)) == cast &&
+            !is_conditional(statements, i))
+          return format;
+    return {};
+  }
+
+  /// Returns whether a statement is under a condition.
+  static bool is_conditional(const std::vector<PythonStatement>& statements, std::size_t at) {
+    std::size_t indent = statements[at].indent;
+    for (std::size_t i = at; i-- > 0 && indent > 0;) {
+      const PythonStatement& one = statements[i];
+      if (one.indent >= indent) continue;
+      indent = one.indent;
+      if (one.text.starts_with("if ") || one.text.starts_with("elif ") ||
+          one.text.starts_with("else"))
+        return true;
+    }
+    return false;
   }
 
   /// Returns whether the class before `from_pretrained` is one of language models.

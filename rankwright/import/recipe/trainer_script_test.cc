@@ -470,6 +470,12 @@ TEST(TrainerScript, ModelThatAProgramLoads_IsRead) {
               Contains(Field(&Diagnostic::detail, HasSubstr("teacher in train.py"))));
   // A flag decides, or names the format.
   EXPECT_THAT(load(half, "--bf16").draft.param_dtype, Optional(plan::Dtype::bf16));
+  // A cast of the whole model.
+  const std::string cast = "model = AutoModel.from_pretrained(name)\nmodel = model.bfloat16()\n";
+  EXPECT_THAT(load(cast, "--bf16").draft.master_dtype, Optional(plan::Dtype::bf16));
+  EXPECT_EQ(
+      load("if args.half:\n  " + cast.substr(cast.find('\n') + 1), "--bf16").draft.master_dtype,
+      std::nullopt);
   const std::string choice =
       "model = LlamaForCausalLM.from_pretrained(args.base,\n"
       "    torch_dtype=(torch.bfloat16 if args.bf16 else None))\n";

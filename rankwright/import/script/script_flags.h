@@ -58,6 +58,7 @@ struct ScriptFlags {
   std::vector<YamlNode> cut_off{};                      // flags that the end of a line cuts off
   std::vector<YamlNode> edited{};                       // files that `sed -i` changes
   std::size_t other_commands = 0;                       // training commands that were left out
+  std::vector<std::string> assumed{};                   // what a reader supplied, to be reported
   std::vector<std::string> of_launcher{};  // flags of other programs than the training script
   std::vector<YamlNode> guesses{};  // conditions of unknown value whose first branch was taken
   std::string program{};            // of the training command: "pretrain_gpt.py"

@@ -7,6 +7,7 @@
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
 
+#include <algorithm>
 #include <exception>
 #include <istream>
 #include <map>
@@ -256,19 +257,21 @@ class TreeBuilder final : public YAML::EventHandler {
   void add_entry(Open& map, YamlNode value) {
     if (map.node.entries.size() == limits_.keys)
       refuse(mark_of(value), fmt::format("a map has more than {} keys", limits_.keys));
-    if (const YamlNode* first = map.node.find(map.key->scalar)) {
+    const auto first =
+        std::find_if(map.node.entries.begin(), map.node.entries.end(),
+                     [&](const YamlEntry& entry) { return entry.key.scalar == map.key->scalar; });
+    if (first != map.node.entries.end()) {
       Diagnostic twice{.code = "RW0905",
                        .message = "duplicate key",
                        .detail = fmt::format("'{}' is already given on line {}",
-                                             make_excerpt(map.key->scalar), first->line),
+                                             make_excerpt(map.key->scalar), first->key.line),
                        .hint = "keep one of the two",
                        .where = location(*map.key, file_)};
       if (duplicates_ == nullptr) stop(std::move(twice));
       twice.severity = Severity::warning;
       twice.detail += ": Python uses this one";
       duplicates_->push_back(std::move(twice));
-      std::erase_if(map.node.entries,
-                    [&](const YamlEntry& entry) { return entry.key.scalar == map.key->scalar; });
+      map.node.entries.erase(first);
     }
     map.node.entries.push_back({std::move(*map.key), std::move(value)});
     map.key.reset();

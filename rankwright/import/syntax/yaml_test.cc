@@ -147,6 +147,9 @@ TEST(Yaml, PythonMode_TakesTheLastDuplicateWithAWarning) {
   EXPECT_EQ(findings[0].code, "RW0905");
   EXPECT_EQ(findings[0].severity, Severity::warning);
   EXPECT_EQ(findings[0].where.line, 3);
+  Diagnostics maps;
+  ASSERT_TRUE(read_python_yaml("a:\n  x: 1\na:\n  y: 2\n", "f.yaml", maps).has_value());
+  EXPECT_THAT(maps.at(0).detail, ::testing::HasSubstr("already given on line 1"));
 }
 
 TEST(Yaml, PythonMode_ExpandsAliasesAndMerges) {

@@ -237,7 +237,7 @@ Finding describe_layers(const plan::TrainingConfig& s) {
           .key = "parallelism.pp_size",
           .fix = first_fix(s, has_undivided_layers, kFaults, {Change(s).even_stages()}),
           .hint = "list the layers of each stage: stages: [...]",
-          .notes = {fmt::format("Megatron-LM rounds down and trains {} layers", run)}};
+          .notes = {fmt::format("versions that do not stop round down and train {} layers", run)}};
 }
 
 Finding describe_schedule(const plan::TrainingConfig& s) {
