@@ -264,7 +264,7 @@ void add_recipe_defaults(ScriptFlags& flags, PlanFile& plan) {
     flags.map.entries.push_back(std::move(entry));
     const auto* const row =
         std::find_if(std::begin(kRecipeSettings), std::end(kRecipeSettings),
-                     [&](const RecipeSetting& one) { return flag == one.flag; });
+                     [&named = flag](const RecipeSetting& one) { return named == one.flag; });
     if (row == std::end(kRecipeSettings)) continue;
     plan.open.push_back({row->plan_key, fmt::format("{} of the recipe", row->shown), row->hint});
     shown.push_back(value == "true" ? std::string(row->shown)
