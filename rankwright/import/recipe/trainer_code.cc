@@ -104,6 +104,19 @@ class CodeSettings {
   CodeSettings(ScriptFlags& flags, const TrainerProgram& program, PlanFile& plan)
       : flags_(flags), program_(program), plan_(plan) {}
 
+  /// Drops a switch for Liger's kernels that the program has of its own and never applies.
+  void drop_unused_kernels() {
+    constexpr std::string_view kSwitch = "use_liger";
+    constexpr std::string_view kCalls[] = {"apply_liger", "AutoLiger", "use_liger_kernel"};
+    if (flags_.map.find(kSwitch) == nullptr || !program_.defaults().contains(kSwitch) ||
+        calls_any(kCalls))
+      return;
+    for (YamlEntry& entry : flags_.map.entries)
+      if (entry.key.scalar == kSwitch) entry.value.scalar = "false";
+    assume(fmt::format("no kernels of Liger: {} has the switch and applies none",
+                       make_path_excerpt(program_.name())));
+  }
+
   /// Adds the adapters of the code, or what no flag states about them.
   void add_adapters() {
     const bool decided = std::any_of(
@@ -275,6 +288,15 @@ class CodeSettings {
     return {};
   }
 
+  /// Returns whether the code has one of the names outside its imports.
+  bool calls_any(std::span<const std::string_view> names) const {
+    for (const PythonStatement& statement : split_statements(program_.code()))
+      if (!statement.text.starts_with("from ") && !statement.text.starts_with("import ") &&
+          has_part(statement.text, names))
+        return true;
+    return false;
+  }
+
   /// Returns the format that the whole model is cast to, whatever the arguments are; empty if there
   /// is none: `model = model.bfloat16()`.
   std::string find_cast() const {
@@ -373,6 +395,7 @@ bool add_code_settings(ScriptFlags& flags, const FileReader& files, PlanFile& pl
   const std::optional<TrainerProgram> program = TrainerProgram::read(flags, plan.name, files);
   if (!program) return false;
   CodeSettings settings(flags, *program, plan);
+  settings.drop_unused_kernels();
   settings.add_adapters();
   settings.add_arguments();
   settings.add_defaults();

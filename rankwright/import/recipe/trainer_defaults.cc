@@ -26,6 +26,12 @@ constexpr TrainerDefault kFactoryDefaults[] = {
     {"finetuning_type", "lora", {"finetuning_type"}},
     {"per_device_train_batch_size", "8", {"per_device_train_batch_size"}},
 };
+/// Before 0.9, when its program was train_bash.py.
+constexpr TrainerDefault kEarlyFactoryDefaults[] = {
+    {"finetuning_type", "lora", {"finetuning_type"}},
+    {"per_device_train_batch_size", "8", {"per_device_train_batch_size"}},
+    {"cutoff_len", "1024", {"cutoff_len"}},
+};
 constexpr TrainerDefault kQloraDefaults[] = {
     {"use_lora", "true", {"full_finetune", "use_lora"}},
     {"bits", "4", {"full_finetune", "bits"}},
@@ -62,7 +68,7 @@ constexpr TrainerTool kTools[] = {
     {"swift/cli/rlhf.py", kSwiftDefaults},
     {"swift/cli/pt.py", kSwiftDefaults},
     {"llamafactory-cli", kFactoryDefaults},
-    {"train_bash.py", kFactoryDefaults},
+    {"train_bash.py", kEarlyFactoryDefaults},
     {"axolotl train", {}},
     {"axolotl.cli.train", {}},
     {" qlora.py", kQloraDefaults},

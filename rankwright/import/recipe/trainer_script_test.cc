@@ -530,6 +530,19 @@ TEST(TrainerScript, CollectedArguments_AreThoseOfTheTrainer) {
   }
 }
 
+TEST(TrainerScript, SwitchThatAProgramDoesNotApply_IsDropped) {
+  const std::string code =
+      "from liger_kernel.transformers import apply_liger_kernel_to_qwen2_5_vl\n"
+      "@dataclass\nclass Arguments:\n    use_liger: bool = True\n";
+  const auto loss = [&](const std::string& more) {
+    return read(run("train.py", "--use_liger True"), repository({{"train.py", code + more}}))
+        .draft.loss;
+  };
+  EXPECT_EQ(loss("use = args.use_liger\n"), std::nullopt);
+  EXPECT_THAT(loss("if args.use_liger:\n    apply_liger_kernel_to_qwen2_5_vl()\n"),
+              Optional(plan::Loss::fused_linear));
+}
+
 // FastChat: a condition on the bits of frozen weights decides nothing about adapters.
 TEST(TrainerScript, AdaptersThatMayBeQuantized_AreRead) {
   const std::string code =
