@@ -23,6 +23,8 @@ constexpr RecipeKey kRecipeKeys[] = {
     {"encoder-seq-length", "", "seq-length"},
     {"sequence-length", "", "seq-length"},
     {"num-nodes", "", "nodes"},
+    {"num-microbatches-per-virtual-pipe", "",
+     "microbatch-group-size-per-virtual-pipeline-stage"},  // of a fork of NeMo's launcher
     {"devices", "", "gpus-per-node"},
     {"num-gpus-per-node", "", "gpus-per-node"},
     {"activations-checkpoint-granularity", "", "recompute-granularity"},

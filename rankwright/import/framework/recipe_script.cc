@@ -168,6 +168,13 @@ ScriptFlags read_overridden_recipe(std::string_view text, const ShellInput& inpu
                                    bool (*is_read)(std::string_view flag), Diagnostics& findings) {
   ScriptFlags script = read_overrides(text, input);
   if (script.hydra_config.scalar.empty()) script.hydra_config = script.config;
+  // NeMo's launcher: "python main.py training=gpt3/20b".
+  if (const YamlNode* const group = script.map.find("training");
+      group != nullptr && script.hydra_config.scalar.empty() &&
+      group->scalar.find('/') != std::string::npos) {
+    script.hydra_config = *group;
+    script.hydra_config.scalar = fmt::format("conf/training/{}.yaml", group->scalar);
+  }
   ScriptFlags flags =
       read_megatron_yaml(merge_hydra_config(script, input, findings), input, is_read);
   if (const YamlNode* const recipe = script.map.find("recipe")) {

@@ -143,10 +143,12 @@ constexpr FusedModule kFusedModules[] = {
 };
 
 /// Adds a linear layer by its name. Names that a plan does not have (embeddings, a router) are left
-/// out.
+/// out. Fused layers, which other models have, do not count beside single ones.
 void add_lora_module(plan::LoraModules& modules, std::string_view name) {
+  const bool single = modules.q_proj && name == "c_attn";
   for (const plan::LoraModuleRow& row : plan::lora_modules()) {
     if (name.ends_with(row.name)) modules.*row.field = true;
+    if (single) continue;
     for (const FusedModule& fused : kFusedModules)
       if (name.substr(name.rfind('.') + 1) == fused.name && fused.parts.*row.field)
         modules.*row.field = true;

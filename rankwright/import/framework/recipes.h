@@ -68,6 +68,9 @@ void follow_fsdp_config(YamlNode& root, const std::string& file, const FileReade
 /// As above, for launch scripts with the flags of Hugging Face's Trainer.
 bool claims_trainer_script(std::string_view file, std::string_view text);
 void read_trainer_script(PlanFile& plan, const FileReader& files);
+/// Reads a program that constructs the Trainer's arguments, as if it were run without options.
+bool claims_trainer_program(std::string_view file, std::string_view text);
+void read_trainer_program(PlanFile& plan, const FileReader& files);
 
 /// Returns what the options of `accelerate launch` in `flags` state: those of the config that they
 /// name, and of the options themselves, which override it. Nothing if there is neither. A config

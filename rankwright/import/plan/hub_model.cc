@@ -36,6 +36,8 @@ constexpr std::pair<std::string_view, std::string_view> kSameShapes[] = {
     {"codellama-7b", "llama-2-7b"},
     {"codellama-13b", "llama-2-13b"},
     {"zephyr-7b", "mistral-7b"},
+    {"meditron-7b", "llama-2-7b"},
+    {"typhoon-7b", "mistral-7b"},
     {"openhermes-2.5-mistral-7b", "mistral-7b"},
     {"llama-3.1-tulu-3-", "llama-3.1-"},
     {"llama-3-tulu-", "llama-3-"},
@@ -66,9 +68,10 @@ bool states_size(std::string_view name) {
 
 /// Models with an encoder, and the language model behind it.
 constexpr std::pair<std::string_view, std::string_view> kLanguageModels[] = {
-    {"qwen2-vl-", "qwen2-"},         {"qwen2.5-vl-", "qwen2.5-"},
-    {"qwen3-vl-", "qwen3-"},         {"qwen2-audio-7b", "qwen2-7b"},
-    {"llava-v1.5-7b", "llama-2-7b"}, {"llava-v1.5-13b", "llama-2-13b"},
+    {"qwen2-vl-2b", "qwen2-1.5b"},     {"qwen2-vl-", "qwen2-"},
+    {"qwen2.5-vl-", "qwen2.5-"},       {"qwen3-vl-", "qwen3-"},
+    {"qwen2-audio-7b", "qwen2-7b"},    {"llava-v1.5-7b", "llama-2-7b"},
+    {"llava-v1.5-13b", "llama-2-13b"},
 };
 
 /// Returns whether the last part of a path is that of a cache or a trainer, and no name:

@@ -155,7 +155,7 @@ class ProgramReader {
   /// Returns whether the settings are complete: another function follows.
   bool add(const PythonStatement& one) {
     if (one.indent == 0 && one.text.starts_with("def ")) {
-      if (!flags_.map.entries.empty()) return true;
+      if (!flags_.map.entries.empty() && !has_one_recipe()) return true;
       begin_function(one.text);
       return false;
     }
@@ -169,6 +169,18 @@ class ProgramReader {
   }
 
   bool assumes_adapters() const { return adapts_; }
+
+  /// Returns whether the program makes one recipe of NeMo: all its functions are about it.
+  bool has_one_recipe() const {
+    const auto count_of = [&](std::string_view call) {
+      std::size_t n = 0;
+      for (std::size_t at = text_.find(call); at != std::string_view::npos;
+           at = text_.find(call, at + 1))
+        ++n;
+      return n;
+    };
+    return count_of(kPretrain) + count_of(kFinetune) == 1;
+  }
 
   /// Reads the calls of a program for NeMo 2.0 without a recipe: `nl.MegatronStrategy(...)`, or
   /// `run.Config(nl.MegatronStrategy, ...)`. The first call of a class counts.

@@ -398,6 +398,7 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"use_vllm", ""},
     {"num_generations", ""},
     {"use_unsloth", "", nullptr, false, "estimated without Unsloth's kernels"},
+    {"chord_sft_dataset", "", nullptr, false, "the sequences of its second loss are not estimated"},
     {"use_galore", "", nullptr, false, "estimated with Adam's states"},
     {"use_badam", "", nullptr, false, "estimated with Adam's states"},
     {"use_apollo", "", nullptr, false, "estimated with Adam's states"},
@@ -586,7 +587,7 @@ void assume_eager_attention(ForeignReading& r, PlanFile& plan) {
 }  // namespace
 
 bool claims_fine_tuning(std::string_view file, std::string_view text) {
-  if (claims_trainer_script(file, text)) return true;
+  if (claims_trainer_script(file, text) || claims_trainer_program(file, text)) return true;
   if (claims_accelerate(file, text)) return false;
   const auto has = [&](std::string_view key) { return text.find(key) != std::string_view::npos; };
   return (is_yaml_file(file) || file == "-") &&
@@ -729,6 +730,7 @@ void follow_fsdp_config(YamlNode& root, const std::string& file, const FileReade
 
 void read_fine_tuning(PlanFile& plan, const FileReader& files) {
   if (is_script_file(plan.name)) return read_trainer_script(plan, files);
+  if (plan.name.ends_with(".py")) return read_trainer_program(plan, files);
   Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
   if (!root) return plan.findings.push_back(root.error());
   lift_sections(*root);

@@ -414,6 +414,15 @@ void fill_maxtext(ForeignReading& r, BaseConfig base) {
   // (layers/decoders.py, get_remat_policy).
   d.recompute = remat.empty() || remat == "full" || remat == "none" ? plan::Recompute::full
                                                                     : plan::Recompute::selective;
+  // Policies that keep the outputs of few matmuls, or not those of all.
+  if (remat == "save_qkv_proj" || remat == "save_out_proj" || remat == "qkv_proj_offloaded") {
+    d.recompute = plan::Recompute::full;
+    report_left_out(r, *find_path(r.root, "remat_policy"),
+                    "estimated as full recomputation, without the projections that it keeps");
+  } else if (remat.starts_with("save_dot_except")) {
+    report_left_out(r, *find_path(r.root, "remat_policy"),
+                    "the matmuls that it recomputes are counted as kept");
+  }
   const auto offloads = [&](const char* key) { return word_at(r, key) == "offload"; };
   const bool custom = remat == "custom" &&
                       std::any_of(std::begin(kRematTensors), std::end(kRematTensors), offloads);
@@ -606,7 +615,8 @@ bool claims_maxtext(std::string_view file, std::string_view text) {
   if (is_script_file(file))
     return has_any(text, {"MaxText", "maxtext"}) &&
            has_any(text, {"train.py", ".train ", "\"train\"", "sft_trainer", "train_sft",
-                          "train_rl", "train_grpo", "train_distill", "train_compile"}) &&
+                          "train_rl", "train_grpo", "train_distill", "train_compile",
+                          "axtext/configs/", "axText/configs/"}) &&
            has_any(text, {"per_device_batch_size", "ici_fsdp_parallelism", "ici_tensor_parallelism",
                           "max_target_length=", "configs/base.yml", "configs/rl.yml"});
   // Only MaxText has configs that lie over others of these names.

@@ -296,7 +296,8 @@ void fill_openrlhf(ForeignReading& r, const ScriptFlags& flags, PlanFile& plan) 
 bool claims_openrlhf(std::string_view file, std::string_view text) {
   const auto has = [&](std::string_view mark) { return text.find(mark) != std::string_view::npos; };
   return is_script_file(file) &&
-         (has("openrlhf") || has("train_ppo_ray") || has("--micro_train_batch_size")) &&
+         (has("openrlhf") || has("train_ppo_ray") ||
+          (has("--micro_train_batch_size") && !has("--per_device_train_batch_size"))) &&
          (has("zero_stage") || has("train_batch_size") || has("train.batch_size"));
 }
 

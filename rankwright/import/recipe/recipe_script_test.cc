@@ -353,6 +353,20 @@ TEST(Nodes, GpusThatDeepspeedIncludes_AreTheRanks) {
             "2 x 2");
 }
 
+TEST(NemoProgram, FunctionThatMakesTheRecipe_AndOverridesBehindIt) {
+  const PlanFile plan = read(
+      "from nemo.collections import llm\n"
+      "def configure(nodes=1, gpus=2):\n"
+      "    recipe = llm.llama3_8b.pretrain_recipe(num_nodes=nodes, num_gpus_per_node=gpus)\n"
+      "    recipe.data.micro_batch_size = 2\n    return recipe\n"
+      "def run():\n    recipe = configure()\n    recipe.model.config.num_layers = 8\n",
+      "a.py");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->layers(), 8);
+  EXPECT_THAT(plan.draft.micro_batch, Optional(2));
+  EXPECT_THAT(plan.findings, Not(assumes("several configs")));
+}
+
 // NeMo 2.0 without a recipe: 6 layers of 12 x 384 squared and 50,304 x 384 of embeddings, 2,048
 // positions: 30.7 M.
 TEST(NemoProgram, CallsOfItsClasses_AreRead) {

@@ -124,9 +124,14 @@ class CodeSettings {
         [](const YamlEntry& entry) { return has_part(entry.key.scalar, kAdapterFlags); });
     if (!decided && has_adapter_condition(program_.code())) return;
     const auto [name, arguments] = find_adapters();
+    if (name.empty() && program_.code().find("is_trainable=True") != std::string::npos)
+      return continue_adapters();
     const std::optional<std::string> rank = program_.resolve(flags_, find_argument(arguments, "r"));
     if (!rank || !parse_count(*rank, 1)) return;
-    const std::string modules = join_names(find_argument(arguments, "target_modules"));
+    // PEFT adapts queries and values of most models unless told otherwise.
+    const std::string_view targets = find_argument(arguments, "target_modules");
+    const std::string modules =
+        targets.empty() && name == "LoraConfig" ? "q_proj,v_proj" : join_names(targets);
     const bool adds_rank = !states_any(flags_, kRankKeys);
     const bool adds_modules = !modules.empty() && !states_any(flags_, kTargetKeys);
     if (!decided) add_key(flags_, "use_lora", "true");
@@ -172,6 +177,7 @@ class CodeSettings {
     for (const ForeignKey& known : fine_tuning_keys()) {
       const auto found = program_.defaults().find(known.path);
       if (found == program_.defaults().end() || has_key(flags_, known.path)) continue;
+      if (is_abbreviated(known.path)) continue;
       const bool of_adapters = std::find(std::begin(kAdapterParts), std::end(kAdapterParts),
                                          known.plan_key) != std::end(kAdapterParts);
       if (of_adapters ? !adapters
@@ -208,6 +214,10 @@ class CodeSettings {
       if (format.empty()) format = find_argument(arguments, "dtype");
       unstated = unstated && format.empty() && call.find("quantization_config") == call.npos &&
                  call.find("**") == call.npos && call.find("load_in_") == call.npos;
+      if (const std::optional<std::string> kernel =
+              program_.resolve(flags_, find_argument(arguments, "attn_implementation"));
+          kernel && *kernel == "eager" && !has_key(flags_, "attn_implementation"))
+        add_key(flags_, "attn_implementation", "eager");
       const std::optional<std::string> value = program_.resolve(flags_, format);
       if (value)
         formats.insert(*value);
@@ -245,6 +255,33 @@ class CodeSettings {
   }
 
  private:
+  /// Adds adapters that the program loads to train them further. The name of their folder may state
+  /// the rank.
+  void continue_adapters() {
+    constexpr std::string_view kPaths[] = {"adapter_path", "adapter_name_or_path", "lora_path",
+                                           "peft_path"};
+    add_key(flags_, "use_lora", "true");
+    std::string rank;
+    for (const std::string_view path : kPaths)
+      if (const YamlNode* const named = flags_.map.find(path); named != nullptr && rank.empty())
+        rank = find_rank(named->scalar);
+    if (!rank.empty()) add_key(flags_, "lora_r", rank);
+    assume(fmt::format("adapters{} that {} trains further", rank.empty() ? "" : " of rank " + rank,
+                       make_path_excerpt(program_.name())));
+  }
+
+  /// Returns the rank in the name of a folder: "sft-r32", "rank16". Empty if there is none.
+  static std::string find_rank(std::string_view path) {
+    for (const std::string_view mark : {"rank", "-r", "_r"}) {
+      const std::size_t at = path.rfind(mark);
+      if (at == std::string_view::npos) continue;
+      std::string_view rest = path.substr(at + mark.size());
+      const std::string_view digits = rest.substr(0, rest.find_first_not_of("0123456789"));
+      if (!digits.empty() && digits.size() < 5) return std::string(digits);
+    }
+    return {};
+  }
+
   /// Adds the attributes of the arguments that the code sets: `training_args.bf16 = True`.
   void add_assigned(std::vector<std::string>& added) {
     constexpr std::string_view kOwner = "_args.";
@@ -335,6 +372,16 @@ class CodeSettings {
     return has_part(before, kClasses);
   }
 
+  /// Returns whether a flag abbreviates this option, as argparse allows.
+  bool is_abbreviated(std::string_view option) const {
+    constexpr std::size_t kShortest = 4;
+    return std::any_of(flags_.map.entries.begin(), flags_.map.entries.end(),
+                       [&](const YamlEntry& entry) {
+                         const std::string_view flag = entry.key.scalar;
+                         return flag.size() >= kShortest && option.starts_with(flag);
+                       });
+  }
+
   /// Returns what the stated flags decide, as keys of a plan.
   std::vector<std::string_view> list_stated() const {
     std::vector<std::string_view> stated;
@@ -379,6 +426,10 @@ class CodeSettings {
 };
 
 }  // namespace
+
+bool constructs_arguments(std::string_view code) {
+  return find_arguments_class(blank_python_comments(std::string(code))) != nullptr;
+}
 
 bool runs_trainer_program(std::string_view text, const std::string& name, const FileReader& files,
                           ShellInput variables) {

@@ -125,9 +125,10 @@ void add_key(ScriptFlags& flags, std::string_view key, std::string_view value) {
   flags.map.entries.push_back(std::move(entry));
 }
 
-void add_tool_defaults(ScriptFlags& flags, std::string_view command) {
+void add_tool_defaults(ScriptFlags& flags, std::string_view command, bool own) {
   const auto tool = std::find_if(std::begin(kTools), std::end(kTools), [&](const TrainerTool& one) {
-    return command.find(one.command) != std::string_view::npos;
+    const bool program = one.command == "llm_sft.py" || one.command == "train_bash.py";
+    return !(own && program) && command.find(one.command) != std::string_view::npos;
   });
   // Generation has degrees of its own.
   std::erase_if(flags.map.entries,

@@ -90,12 +90,16 @@ std::vector<std::string> list_name_parts(const std::string& path);
 /// assumed only if the code of the program is not known.
 void add_named_settings(ScriptFlags& flags, const std::vector<std::string>& names, bool code_known,
                         PlanFile& plan);
-/// Adds the defaults of the tool that `command` runs.
-void add_tool_defaults(ScriptFlags& flags, std::string_view command);
+/// Adds the defaults of the tool that `command` runs. A program by the name of a tool's is one of
+/// its own if its code is known: `own`.
+void add_tool_defaults(ScriptFlags& flags, std::string_view command, bool own);
 /// Adds the settings that the training program has in its code and no flag of the script decides:
 /// adapters, arguments of the Trainer, defaults of options, the model and its format. They are
 /// reported as assumed. Returns false if the program cannot be read.
 bool add_code_settings(ScriptFlags& flags, const FileReader& files, PlanFile& plan);
+
+/// Returns whether the code of a program constructs arguments of a trainer.
+bool constructs_arguments(std::string_view code);
 
 /// Names the settings that no tool has and that are not data (RW0618), those that speak of memory
 /// or of time first, and further models (RW0601).

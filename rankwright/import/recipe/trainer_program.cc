@@ -68,7 +68,7 @@ std::optional<TrainerProgram> TrainerProgram::read(const ScriptFlags& flags,
   if (program.name_.empty()) return std::nullopt;
   const bool file = program.name_.ends_with(".py");
   const std::string path = file ? program.name_ : find_module_file(program.name_);
-  const Result<std::string> text = read_named_file(files, script, path);
+  const Result<std::string> text = read_named_config(files, script, path);  // or beside the script
   if (!text || text->size() > kMaxCode) return std::nullopt;
   program.code_ = blank_python_comments(*text);
   const std::string folder = path.substr(0, path.rfind('/') + 1);

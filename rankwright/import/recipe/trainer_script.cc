@@ -128,6 +128,39 @@ bool inherit_config(ScriptFlags& flags, const std::string& file, const FileReade
   return true;
 }
 
+/// Adds the adapters that a file states, as BELLE's programs take them: `--lora_config lora.json`.
+void add_adapter_file(ScriptFlags& flags, const FileReader& files, PlanFile& plan) {
+  constexpr const char* kFiles[] = {"lora_config", "lora_config_file", "peft_config"};
+  constexpr std::pair<const char*, const char*> kKeys[] = {
+      {"lora_r", "lora_r"},
+      {"r", "lora_r"},
+      {"lora_rank", "lora_r"},
+      {"lora_target_modules", "lora_target_modules"},
+      {"target_modules", "lora_target_modules"}};
+  for (const char* const key : kFiles) {
+    const YamlNode* const named = flags.map.find(key);
+    if (named == nullptr || named->kind != YamlNode::Kind::scalar) continue;
+    const std::string file = named->scalar;
+    if (!file.ends_with(".json") && !is_yaml_file(file)) continue;
+    const Result<std::string> text = read_named_config(files, plan.name, file);
+    Diagnostics ignored;
+    const Result<YamlNode> root =
+        text ? read_python_yaml(*text, file, ignored) : Result<YamlNode>(fail(text.error()));
+    if (!root) {
+      plan.findings.push_back(make_assumption(
+          fmt::format("adapters of a usual rank: {} cannot be read", make_path_excerpt(file)),
+          "put the file beside the script", location(*named, plan.name)));
+      continue;
+    }
+    for (const auto& [stated, flag] : kKeys)
+      if (const YamlNode* const value = root->find(stated); value && !has_key(flags, flag)) {
+        std::string words = value->scalar;
+        for (const YamlNode& item : value->items) words += (words.empty() ? "" : ",") + item.scalar;
+        add_key(flags, flag, words);
+      }
+  }
+}
+
 /// Reports that the file with the settings cannot be read. Without it, a script that states no
 /// model has nothing to estimate.
 bool report_unread_config(const ScriptFlags& flags, PlanFile& plan) {
@@ -225,7 +258,8 @@ bool claims_trainer_script(std::string_view file, std::string_view text) {
     });
   };
   const bool accelerate = starts_with_accelerate(text) &&
-                          (has_any(kModels) || text.find("--config ") != std::string_view::npos);
+                          (has_any(kModels) || text.find("--config ") != std::string_view::npos ||
+                           text.find("--config_file") != std::string_view::npos);
   return is_script_file(file) &&
          (accelerate || has_any(kMarks) || (has_any(kModels) && has_any(kTraining)));
 }
@@ -244,21 +278,25 @@ bool runs_trainer_config(std::string_view text, const std::string& name, const F
   return there && claims_fine_tuning(config, *there);
 }
 
-void read_trainer_script(PlanFile& plan, const FileReader& files) {
+namespace {
+
+/// Reads the launch script `script`, which is the text of the plan or one that runs it.
+void read_launch(PlanFile& plan, std::string_view script, const FileReader& files) {
   const ShellInput input = make_script_input(plan, files);
-  ScriptFlags flags = read_script_flags(plan.text, input);
+  ScriptFlags flags = read_script_flags(script, input);
   forget_usual_folders(flags);
   for (YamlEntry& entry : flags.map.entries) use_underscores(entry.key.scalar);
   for (ScriptFlags::Unknown& one : flags.unknown) use_underscores(one.flag);
   for (ScriptFlags::Default& one : flags.defaults) use_underscores(one.flag);
   for (std::string& off : flags.off) use_underscores(off);
-  if (flags.map.entries.empty() && flags.config.scalar.empty()) return;  // nothing is stated
+  const bool program = !flags.program_file.empty() || flags.module.ends_with(".py");
+  if (flags.map.entries.empty() && flags.config.scalar.empty() && !program) return;
   const FileReader all_files = with_written_files(files, plan.name, flags);
   const bool from_scratch = has_key(flags, "config_name") && !has_key(flags, "model_name_or_path");
   if (from_scratch)  // the weights are not loaded, in whatever format
     std::erase_if(flags.map.entries,
                   [](const YamlEntry& entry) { return entry.key.scalar == "torch_dtype"; });
-  add_overrides(flags, plan.text, input);
+  add_overrides(flags, script, input);
   if (!flags.config.scalar.empty() && !has_key(flags, "config")) {
     YamlEntry config{flags.config, flags.config};
     config.key.scalar = "config";
@@ -269,15 +307,16 @@ void read_trainer_script(PlanFile& plan, const FileReader& files) {
   for (const std::string& off : flags.off)
     if (flags.map.find(off) == nullptr) add_key(flags, off, "false");
   follow_fsdp_config(flags.map, plan.name, all_files, plan.findings);
-  const std::string command = flags.command.empty() ? " " + plan.text : flags.command;
+  const std::string command = flags.command.empty() ? fmt::format(" {}", script) : flags.command;
   std::vector<std::string> names{flags.program};
   if (const std::size_t trl = command.find(" trl "); trl != std::string::npos)
     names.push_back(command.substr(trl + 1, command.find(' ', trl + 5) - trl - 1));
   if (const YamlNode* const config = flags.map.find("config"))
     for (std::string& name : list_name_parts(config->scalar)) names.push_back(std::move(name));
+  add_adapter_file(flags, all_files, plan);
   const bool code_known = add_code_settings(flags, all_files, plan);
   add_named_settings(flags, names, code_known, plan);
-  add_tool_defaults(flags, command);
+  add_tool_defaults(flags, command, code_known);
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, flags.map, all_files};
   reading.dashes = "--";
@@ -299,6 +338,24 @@ void read_trainer_script(PlanFile& plan, const FileReader& files) {
     plan.draft.replicas = plan.draft.shape->nodes;
   report_script_values(reading, flags, fine_tuning_keys(), plan);
   plan.keys = fields.keys();
+}
+
+}  // namespace
+
+void read_trainer_script(PlanFile& plan, const FileReader& files) {
+  read_launch(plan, plan.text, files);
+}
+
+bool claims_trainer_program(std::string_view file, std::string_view text) {
+  return file.ends_with(".py") && constructs_arguments(text);
+}
+
+void read_trainer_program(PlanFile& plan, const FileReader& files) {
+  const std::string name = plan.name.substr(plan.name.rfind('/') + 1);
+  const FileReader with_itself = [&](const std::string& file) {
+    return file == plan.name ? Result<std::string>(plan.text) : files(file);
+  };
+  read_launch(plan, "python " + name + "\n", with_itself);
 }
 
 }  // namespace rankwright::importer

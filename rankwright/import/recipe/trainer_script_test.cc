@@ -543,6 +543,16 @@ TEST(TrainerScript, SwitchThatAProgramDoesNotApply_IsDropped) {
               Optional(plan::Loss::fused_linear));
 }
 
+TEST(TrainerScript, FileOfAdapters_IsRead) {
+  const std::string json = "{\"lora_r\": 16, \"lora_target_modules\": [\"q_proj\", \"down_proj\"]}";
+  const std::string flags = "--use_lora True --lora_config conf/lora.json --fp16";
+  const PlanFile plan = read(run("train.py", flags), repository({{"conf/lora.json", json}}));
+  EXPECT_THAT(plan.draft.lora_rank, Optional(16));
+  EXPECT_EQ(show(*plan.draft.lora_modules, " "), "q_proj down_proj");
+  EXPECT_THAT(read(run("train.py", flags)).findings,
+              Contains(Field(&Diagnostic::detail, HasSubstr("conf/lora.json cannot be read"))));
+}
+
 // FastChat: a condition on the bits of frozen weights decides nothing about adapters.
 TEST(TrainerScript, AdaptersThatMayBeQuantized_AreRead) {
   const std::string code =

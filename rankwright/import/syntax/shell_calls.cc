@@ -136,9 +136,10 @@ void ShellEvaluator::run_with(const std::vector<ShellWord>& arguments,
 
 /// Returns the beginning of a file that can be read; nothing for others.
 std::optional<Expander::Position> ShellEvaluator::open(const ShellWord& file) {
-  const Result<std::string> text = input_.files
-                                       ? read_named_file(input_.files, input_.file, file.text)
-                                       : Result<std::string>(refuse_file(file.text));
+  Result<std::string> text = input_.files ? read_named_file(input_.files, input_.file, file.text)
+                                          : Result<std::string>(refuse_file(file.text));
+  if (!text && input_.files && !folder_.empty() && !file.text.starts_with('/'))
+    text = read_named_file(input_.files, input_.file, folder_ + "/" + file.text);
   if (!text) return std::nullopt;
   const Expander::Position here = words_.position();
   sourced_.push_back(*text);
@@ -161,7 +162,8 @@ void ShellEvaluator::source(const ShellWord& file) {
 bool ShellEvaluator::run_script(const std::vector<ShellWord>& command) {
   if (calls_ >= kMaxCalls || words_.spent()) return false;
   std::size_t file = 0;
-  if (is_one_of(command[0].text, {"bash", "sh"})) {
+  while (file + 1 < command.size() && is_one_of(command[file].text, {"exec", "nohup"})) ++file;
+  if (is_one_of(command[file].text, {"bash", "sh"})) {
     ++file;
     while (file < command.size() && is_one_of(command[file].text, {"-x", "-e", "-ex", "-u"}))
       ++file;

@@ -149,6 +149,7 @@ class ShellEvaluator {
   std::vector<Document> documents_{};   // of the current line
   std::vector<std::string> targets_{};  // files that the current command writes
   bool redirected_ = false;             // the next word is one of them
+  std::string folder_{};                // that the last `cd` entered
   bool here_string_ = false;            // the current command reads a word: <<< WORD
   bool appends_ = false;                // it is written to their end
   std::string unknown_{};               // variable of the last condition of unknown value

@@ -31,6 +31,17 @@ bool names_config(const ShellWord& word) {
   return word.text.ends_with(".yaml") || word.text.ends_with(".yml");
 }
 
+/// Returns whether a word names a program that trains: its command may have no flags.
+bool names_training_program(const ShellWord& word) {
+  const std::string_view text = word.text;
+  const std::string_view name = text.substr(text.rfind('/') + 1);
+  constexpr std::string_view kWords[] = {"train", "sft", "tune", "dpo", "grpo"};
+  return name.ends_with(".py") &&
+         std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view one) {
+           return name.find(one) != std::string_view::npos;
+         });
+}
+
 /// Makes the number of a rank or a node 0 where a script compares it: what the first one runs is
 /// the training run, with the ranks that it states.
 void take_first_rank(ShellWord& word) {
@@ -199,13 +210,15 @@ void ShellEvaluator::assign() {
 
 void ShellEvaluator::record(std::vector<ShellWord> words, bool assigned) {
   const bool settings = !assigned && has_settings(words);
-  const bool flags = settings || std::any_of(words.begin(), words.end(), [](const ShellWord& word) {
-                       // An override of a config is a setting too: a.b=value
-                       const std::size_t dot = word.text.find('.');
-                       return word.text.starts_with("-") || names_config(word) ||
-                              (dot != std::string::npos && dot < word.text.find('=') &&
-                               word.text.find('=') != std::string::npos);
-                     });
+  const bool flags =
+      settings || std::any_of(words.begin(), words.end(), [assigned](const ShellWord& word) {
+        // An override of a config is a setting too: a.b=value
+        const std::size_t dot = word.text.find('.');
+        return word.text.starts_with("-") || names_config(word) ||
+               (!assigned && names_training_program(word)) ||
+               (dot != std::string::npos && dot < word.text.find('=') &&
+                word.text.find('=') != std::string::npos);
+      });
   recorded_ += words.size();
   effects_ += flags ? 1 : 0;
   if (flags && recorded_ <= kMaxWords) script_.commands.push_back({std::move(words), assigned});
@@ -304,7 +317,8 @@ Truth ShellEvaluator::read_command() {
   for (Document& document : documents_) {
     document.read = document.read || active();
     if (document.target.empty() && !targets.empty()) document.target = targets[0];
-    document.data = document.data || tested[0].text.find("python") != std::string::npos;
+    const bool printed = tested[0].text == "cat" && targets.empty();
+    document.data = document.data || printed || tested[0].text.find("python") != std::string::npos;
   }
   if (active()) {
     targets_ = targets;
@@ -316,6 +330,8 @@ Truth ShellEvaluator::read_command() {
       source(tested[1]);
     else if (known && tested[0].text == "shift")
       shift(tested);
+    else if (known && tested.size() == 2 && tested[0].text == "cd")
+      folder_ = tested[1].unknown.empty() ? tested[1].text : "";
     else if (known && here_string && tested[0].text == "read")
       read_variables(tested, assigned);
     else if (known && functions_.contains(tested[0].text))

@@ -471,6 +471,7 @@ TEST(ShellWords, OptionsOfAScriptThatAnotherOneRuns_AreRead) {
   };
   EXPECT_EQ(run("bash inner.sh --gpus 4 --y 2 --model=a\n"), "run --gpus 4 --model a --rest x");
   EXPECT_EQ(run("./inner.sh --gpus 4\n"), "run --gpus 4 --model none --rest x");
+  EXPECT_EQ(run("exec bash inner.sh --gpus 4\n"), "run --gpus 4 --model none --rest x");
   EXPECT_EQ(run("bash other.sh --gpus 4\n"), "bash other.sh --gpus 4");
 }
 
@@ -536,6 +537,12 @@ TEST(ShellWords, TextOfAnotherShell_IsAScript) {
   EXPECT_EQ(join(read.commands.back().words), "run --tp 2 --batch 256 --pp 4");
   EXPECT_EQ(join(read.commands.front().words), "srun --nodes 3 ./wrapper.sh bash");
   EXPECT_EQ(last_command("bash -c 'run --x $X'\n"), "bash -c run --x ?X");
+}
+
+// What `cat` prints is no command.
+TEST(ShellWords, PrintedDocument_IsText) {
+  EXPECT_EQ(read_shell("usage() {\n cat <<'E'\nrun --tp 9\nE\n}\nrun --tp 2\n").commands.size(),
+            1U);
 }
 
 }  // namespace shell_words_test
