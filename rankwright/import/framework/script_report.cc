@@ -185,6 +185,10 @@ std::string describe_default(const std::string& variable) {
 
 void report_script_values(ForeignReading& reading, const ScriptFlags& flags,
                           std::span<const ForeignKey> rows, PlanFile& plan) {
+  if (!flags.blocking.empty())
+    report_left_out(reading, reading.root,
+                    fmt::format("{}=1: the host waits for every kernel, which is not estimated",
+                                flags.blocking));
   report_unknown(reading, flags, rows, plan);
   report_defaults(reading, flags, rows, plan);
   report_script(reading, flags, plan);

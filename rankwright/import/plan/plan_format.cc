@@ -7,6 +7,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/base/shell_word.h"
+#include "rankwright/base/trim.h"
 #include "rankwright/import/log/run_log.h"
 
 namespace rankwright::importer {
@@ -18,38 +19,45 @@ bool is_shell_script(std::string_view name, std::string_view text) {
          (first.starts_with("#!") && first.ends_with("sh"));
 }
 
-/// Returns the first file that a shell script runs with one of `commands`, but none that only sets
-/// up an environment; empty if there is none.
-std::string find_named_script(std::string_view text, std::span<const std::string_view> commands) {
-  while (!text.empty()) {
+/// Returns the scripts that a shell script runs or sources, but none that only sets up an
+/// environment. One that it runs in another folder is listed there, too.
+std::vector<std::string> list_named_scripts(std::string_view text) {
+  constexpr std::size_t kMaxScripts = 8;
+  constexpr std::string_view kStops = " \t;&|()\"'";
+  std::vector<std::string> files;
+  std::string folder;
+  while (!text.empty() && files.size() < kMaxScripts) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    std::string_view line = trim(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
-    for (const std::string_view command : commands) {
-      if (!line.starts_with(command)) continue;
-      std::string file(line.substr(command.size()));
-      file = file.substr(0, file.find_first_of(" \t;&|"));
-      std::erase_if(file, [](char c) { return c == '"' || c == '\''; });
-      if (file.empty() || file.front() == '-') continue;
-      if (!is_environment_script(file)) return file;
+    if (line.starts_with('#')) continue;
+    std::string_view before;
+    for (bool first = true; !line.empty(); first = false) {
+      const std::size_t begin = line.find_first_not_of(kStops);
+      if (begin == std::string_view::npos) break;
+      const std::size_t stop = std::min(line.find_first_of(kStops, begin), line.size());
+      const std::string_view word = line.substr(begin, stop - begin);
+      line.remove_prefix(stop);
+      constexpr std::string_view kRuns[] = {"bash", "sh", "source", ".", "exec"};
+      const bool runs = std::find(std::begin(kRuns), std::end(kRuns), before) != std::end(kRuns) ||
+                        before.starts_with("-") || first;
+      if (before == "cd") folder = word;
+      const bool script = word.ends_with(".sh") && (runs || word.starts_with("./"));
+      const bool sourced = (before == "source" || before == ".") && !word.starts_with('-');
+      if ((script || sourced) && !is_environment_script(word)) {
+        files.emplace_back(word);
+        if (!folder.empty() && !word.starts_with('/')) files.push_back(folder + "/" + files.back());
+      }
+      before = word;
     }
   }
-  return {};
-}
-
-/// Returns the file that may have the flags of a script: one that it runs, else one that it
-/// sources; empty if there is none.
-std::string find_script_with_flags(std::string_view text) {
-  constexpr std::string_view kRuns[] = {"bash ", "exec bash ", "sh "};
-  constexpr std::string_view kSources[] = {"source ", ". "};
-  const std::string run = find_named_script(text, kRuns);
-  return run.empty() ? find_named_script(text, kSources) : run;
+  return files;
 }
 
 /// Refuses a shell script without flags: names the file that may have them.
 Diagnostic refuse_script(const PlanFile& plan) {
-  const std::string file = make_excerpt(find_script_with_flags(plan.text), 200);
+  const std::vector<std::string> named = list_named_scripts(plan.text);
+  const std::string file = named.empty() ? "" : make_excerpt(named.front(), 200);
   Diagnostic found{.code = "RW0603",
                    .message = "no training settings in this script",
                    .detail = "a script of another launcher or framework",
@@ -156,17 +164,19 @@ namespace {
 /// nullptr if it cannot be read or has none.
 const PlanFormat* find_format_of_run(std::string_view text, const std::string& name,
                                      const FileReader& files) {
-  std::string file = find_script_with_flags(text);
-  if (const std::size_t folder = file.rfind("}/"); folder != std::string::npos)
-    file.erase(0, folder + 2);  // "${DIR}/train.sh"
-  else if (file.starts_with('$') && file.find('/') != std::string::npos)
-    file.erase(0, file.find('/') + 1);
-  if (file.empty()) return nullptr;
-  const Result<std::string> there = read_named_file(files, name, file);
-  if (!there) return nullptr;
-  const auto found = std::find_if(std::begin(kPlanFormats), std::end(kPlanFormats),
-                                  [&](const PlanFormat& one) { return one.claims(file, *there); });
-  return found->scripts && found->read != read_own_format ? &*found : nullptr;
+  for (std::string file : list_named_scripts(text)) {
+    if (const std::size_t folder = file.rfind("}/"); folder != std::string::npos)
+      file.erase(0, folder + 2);  // "${DIR}/train.sh"
+    else if (file.starts_with('$') && file.find('/') != std::string::npos)
+      file.erase(0, file.find('/') + 1);
+    const Result<std::string> there = read_named_file(files, name, file);
+    if (!there) continue;
+    const auto found =
+        std::find_if(std::begin(kPlanFormats), std::end(kPlanFormats),
+                     [&](const PlanFormat& one) { return one.claims(file, *there); });
+    if (found->scripts && found->read != read_own_format) return &*found;
+  }
+  return nullptr;
 }
 
 }  // namespace

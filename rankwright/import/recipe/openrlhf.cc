@@ -264,7 +264,8 @@ void fill_openrlhf(ForeignReading& r, const ScriptFlags& flags, PlanFile& plan) 
   assume_attention(r, dotted, plan);
   // Programs of examples/, before openrlhf.cli, accumulate gradients in fp32; so do releases of
   // openrlhf.cli before 0.5.4.
-  const bool early = flags.program.starts_with("train_") && flags.program.ends_with(".py");
+  const bool early = flags.program.starts_with("train_") && flags.program.ends_with(".py") &&
+                     flags.program_file.find("cli/") == std::string::npos;
   d.grad_dtype = early ? plan::Dtype::fp32 : d.param_dtype.value_or(plan::Dtype::bf16);
   if (!early && !dotted)
     plan.open.push_back(

@@ -80,6 +80,14 @@ void add_disabled_kernels(ScriptFlags& flags, const ShellScript& script) {
   }
 }
 
+/// Records that the script lets the host wait for every kernel.
+void add_blocking(ScriptFlags& flags, const ShellScript& script) {
+  for (const char* const name : {"CUDA_LAUNCH_BLOCKING", "ASCEND_LAUNCH_BLOCKING"})
+    if (const auto found = script.variables.find(name);
+        found != script.variables.end() && found->second.text == "1")
+      flags.blocking = name;
+}
+
 /// Adds the sources and configs that `sed -i` changes: what it puts into them is not known.
 void add_edited_files(const std::vector<ShellWord>& words, const LocationIndex& locations,
                       ScriptFlags& flags) {
@@ -186,6 +194,7 @@ ScriptFlags read_script(std::string_view text, const ShellInput& input) {
     if (!command.assigned) add_edited_files(command.words, locations, flags);
   add_counted_layers(flags, script);
   add_disabled_kernels(flags, script);
+  add_blocking(flags, script);
   add_launch(flags, script, text, locations);
   add_script_facts(flags, script, locations);
   return flags;

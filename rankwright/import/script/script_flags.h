@@ -73,6 +73,7 @@ struct ScriptFlags {
   std::map<std::string, std::string> written{};  // texts of the configs that the script writes
   bool recipe = false;  // keys of a recipe, whose defaults differ from those of the flags
   std::vector<std::string> removed{};        // keys that a script deletes from a config: ~a.b
+  std::string blocking{};                    // the variable that makes every launch wait, if any
   std::set<std::string> disabled_kernels{};  // NVTE_FLASH_ATTN and others that are set to 0
 };
 

@@ -83,11 +83,13 @@ bool names_training(std::string_view program) {
 }
 
 bool runs_other_program(const std::vector<ShellWord>& words) {
-  const bool package = std::any_of(words.begin(), words.end(), [](const ShellWord& word) {
-    return std::find(std::begin(kOtherPackages), std::end(kOtherPackages), word.text) !=
-           std::end(kOtherPackages);
-  });
-  if (package) return true;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool package = std::find(std::begin(kOtherPackages), std::end(kOtherPackages),
+                                   words[i].text) != std::end(kOtherPackages);
+    // "uv run --extra vllm" only installs it.
+    const bool option = i > 0 && words[i - 1].text.starts_with("-") && words[i - 1].text != "-m";
+    if (package && !option) return true;
+  }
   const std::string program = find_program(words);
   const std::string name = find_last_part(program);
   return has_any(program, kConverters) ||

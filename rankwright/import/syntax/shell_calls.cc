@@ -17,6 +17,26 @@ bool is_data(std::string_view body, const Document& document) {
                      [&](std::string_view kind) { return document.target.ends_with(kind); });
 }
 
+/// Returns the index of the script that a command runs, whatever launches it: `exec bash x.sh`,
+/// `srun --nodes 2 bash -x x.sh`, `env A=1 ./x.sh`. Returns the number of words if there is none.
+std::size_t find_script_word(const std::vector<ShellWord>& command) {
+  const auto is_script = [&](std::size_t i) {
+    return i < command.size() && command[i].text.ends_with(".sh");
+  };
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    if (!is_one_of(command[i].text, {"bash", "sh", "/bin/bash", "/bin/sh"})) continue;
+    std::size_t file = i + 1;
+    while (file < command.size() && command[file].text.starts_with("-")) ++file;
+    return is_script(file) ? file : command.size();
+  }
+  std::size_t first = 0;
+  while (first + 1 < command.size() &&
+         (is_one_of(command[first].text, {"exec", "nohup", "time", "env"}) ||
+          (first > 0 && command[first].text.find('=') != std::string::npos)))
+    ++first;
+  return is_script(first) ? first : command.size();
+}
+
 }  // namespace
 
 /// Evaluates commands from another position to the end of the function or file there, then returns
@@ -161,19 +181,14 @@ void ShellEvaluator::source(const ShellWord& file) {
 /// read.
 bool ShellEvaluator::run_script(const std::vector<ShellWord>& command) {
   if (calls_ >= kMaxCalls || words_.spent()) return false;
-  std::size_t file = 0;
-  while (file + 1 < command.size() && is_one_of(command[file].text, {"exec", "nohup"})) ++file;
-  if (is_one_of(command[file].text, {"bash", "sh"})) {
-    ++file;
-    while (file < command.size() && is_one_of(command[file].text, {"-x", "-e", "-ex", "-u"}))
-      ++file;
-  }
-  if (file >= command.size() || !command[file].unknown.empty() ||
-      !command[file].text.ends_with(".sh"))
-    return false;
+  const std::size_t file = find_script_word(command);
+  if (file >= command.size() || !command[file].unknown.empty()) return false;
   const std::optional<Expander::Position> there = open(command[file]);
-  if (there) run_with({command.begin() + std::ptrdiff_t(file) + 1, command.end()}, *there);
-  return there.has_value();
+  if (!there) return false;
+  // What launches it may state ranks.
+  if (file > 1) record({command.begin(), command.begin() + std::ptrdiff_t(file)}, false);
+  run_with({command.begin() + std::ptrdiff_t(file) + 1, command.end()}, *there);
+  return true;
 }
 
 /// Reads `<<EOF`, `<<-'EOF'`, or another redirection at the current offset. The file that one
