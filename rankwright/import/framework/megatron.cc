@@ -770,7 +770,8 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
   } else if (is_bridge_program(plan.name, plan.text)) {
     flags = name_program_flags(read_bridge_program(plan.text, input, plan.findings), input);
     bridge = program = true;
-  } else if (!has_argument_dump(plan.text) && has_overrides(plan.text)) {
+  } else if (!has_argument_dump(plan.text) &&
+             (has_overrides(plan.text) || runs_overrides(plan.text, input))) {
     flags = read_overridden_recipe(plan.text, input, is_read, plan.findings);
     bridge = !flags.recipe_name.empty();
   } else if (std::optional<ScriptFlags> run = read_run_bridge_program(plan, input, plan.findings)) {

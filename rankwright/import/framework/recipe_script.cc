@@ -164,6 +164,16 @@ bool has_overrides(std::string_view text) {
   });
 }
 
+bool runs_overrides(std::string_view text, const ShellInput& input) {
+  if (text.find(".sh") == std::string_view::npos || !input.files) return false;
+  const ScriptFlags inner = read_overrides(text, input);
+  return std::any_of(inner.map.entries.begin(), inner.map.entries.end(),
+                     [](const YamlEntry& entry) {
+                       return entry.key.scalar.ends_with("model.tensor_model_parallel_size") ||
+                              entry.key.scalar.ends_with("strategy.tensor_model_parallel_size");
+                     });
+}
+
 ScriptFlags read_overridden_recipe(std::string_view text, const ShellInput& input,
                                    bool (*is_read)(std::string_view flag), Diagnostics& findings) {
   ScriptFlags script = read_overrides(text, input);

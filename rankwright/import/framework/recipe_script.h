@@ -19,6 +19,9 @@ bool is_bridge_recipe(const YamlNode& root);
 /// ("model.tensor_model_parallel_size=2").
 bool has_overrides(std::string_view text);
 
+/// Returns whether a script that this one runs overrides the config of a model.
+bool runs_overrides(std::string_view text, const ShellInput& input);
+
 /// Reads the overrides of a script as the keys of a recipe, which may be named too. `is_read`
 /// selects the flags that matter.
 ScriptFlags read_overridden_recipe(std::string_view text, const ShellInput& input,

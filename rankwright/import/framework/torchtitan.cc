@@ -280,7 +280,7 @@ void read_flavor(ForeignReading& r) {
         r.draft.model = make_flavor_model(one);
   if (!r.draft.model && flavor->scalar.find('/') != std::string::npos)
     r.fields.under("model", *flavor, [&] { read_named_model(r, *flavor); });
-  if (!r.draft.model)
+  if (!r.draft.model && !read_own_flavor(r, name->scalar, *flavor))
     r.fields.under("model", *flavor, [&] {
       report_left_out(r, *flavor,
                       fmt::format("model: unknown shapes of {} {}: pass --model",

@@ -17,4 +17,8 @@ std::span<const ForeignKey> torchtitan_keys();
 void read_torchtitan_tree(PlanFile& plan, const YamlNode& tree, const FileReader& files,
                           const KnownKeys* known, bool toml = false);
 
+/// Reads the shapes of a flavor that the repository of the config defines itself. Returns false if
+/// there are none.
+bool read_own_flavor(ForeignReading& r, const std::string& name, const YamlNode& flavor);
+
 }  // namespace rankwright::importer

@@ -326,5 +326,23 @@ TEST(Torchtitan, ModelOfAHub_IsRead) {
             "deepseek-v2-lite");
 }
 
+// Two thirds of 4 x 768 are 2,048; times 1.3, in multiples of 1,024: 3,072. Embedding and head of
+// 128,256 rows, and 8 layers of 2 x 768 x (768 + 384) + 3 x 768 x 3,072: 268 M.
+TEST(Torchtitan, FlavorOfTheRepository_IsRead) {
+  const FileReader files = [](const std::string& name) -> Result<std::string> {
+    if (!name.ends_with("models/llama3/__init__.py")) return refuse_file(name);
+    return "llama3_configs = {\n    \"small\": TransformerModelArgs(dim=256, n_layers=6),\n"
+           "    \"1B\": TransformerModelArgs(\n        dim=768,\n        n_layers=8,\n"
+           "        n_heads=16,\n        n_kv_heads=8,\n        ffn_dim_multiplier=1.3,  # wide\n"
+           "        multiple_of=1024,\n    ),\n}\n";
+  };
+  const PlanFile plan = read(
+      "[model]\nname = \"llama3\"\nflavor = \"1B\"\n[training]\nlocal_batch_size = 1\n", files);
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->layer(0).ffn.width, 3072);
+  EXPECT_EQ(plan.draft.model->layers(), 8);
+  EXPECT_EQ(plan.draft.model->vocab, 128256);
+}
+
 }  // namespace torchtitan_test
 }  // namespace rankwright::importer

@@ -13,9 +13,9 @@
 #include "rankwright/base/trim.h"
 #include "rankwright/import/framework/recipes.h"
 #include "rankwright/import/plan/plan_format.h"
-#include "rankwright/import/recipe/python_text.h"
 #include "rankwright/import/script/script_flags.h"
 #include "rankwright/import/syntax/lines.h"
+#include "rankwright/import/syntax/python_text.h"
 #include "rankwright/import/syntax/shell_evaluator.h"
 
 namespace rankwright::importer {

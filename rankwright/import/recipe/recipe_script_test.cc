@@ -441,5 +441,18 @@ TEST(BridgeScript, ConfigThatACommandNames_IsRead) {
   EXPECT_THAT(read(script).findings, assumes("conf/a.yaml"));
 }
 
+TEST(NemoScript, OverridesOfAScriptThatIsRun_AreRead) {
+  const FileReader files = [](const std::string& name) -> Result<std::string> {
+    if (!name.ends_with("inner.sh")) return refuse_file(name);
+    return ": ${PP:=8}\ntorchrun pretrain.py --config-name=x trainer.devices=8 "
+           "model.tensor_model_parallel_size=$TP model.pipeline_model_parallel_size=$PP "
+           "model.global_batch_size=32\n";
+  };
+  const PlanFile plan = read_any_plan("export TP=4\nexport PP=2\n./inner.sh\n", "run.sh", files);
+  EXPECT_THAT(plan.draft.tp, Optional(4));
+  EXPECT_THAT(plan.draft.pp, Optional(2));
+  EXPECT_THAT(plan.draft.global_batch, Optional(32));
+}
+
 }  // namespace recipe_script_test
 }  // namespace rankwright::importer

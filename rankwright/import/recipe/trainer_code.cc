@@ -9,10 +9,10 @@
 #include "rankwright/base/quantity.h"
 #include "rankwright/base/trim.h"
 #include "rankwright/import/framework/unknown_keys.h"
-#include "rankwright/import/recipe/python_calls.h"
-#include "rankwright/import/recipe/python_text.h"
 #include "rankwright/import/recipe/trainer_parts.h"
 #include "rankwright/import/recipe/trainer_program.h"
+#include "rankwright/import/syntax/python_calls.h"
+#include "rankwright/import/syntax/python_text.h"
 #include "rankwright/import/syntax/shell_evaluator.h"
 
 namespace rankwright::importer {

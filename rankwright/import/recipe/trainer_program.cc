@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "rankwright/base/trim.h"
-#include "rankwright/import/recipe/python_calls.h"
-#include "rankwright/import/recipe/python_text.h"
+#include "rankwright/import/syntax/python_calls.h"
+#include "rankwright/import/syntax/python_text.h"
 
 namespace rankwright::importer {
 namespace {

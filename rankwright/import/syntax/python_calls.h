@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rankwright/import/recipe/python_text.h"
+#include "rankwright/import/syntax/python_text.h"
 
 namespace rankwright::importer {
 

@@ -1,4 +1,4 @@
-#include "rankwright/import/recipe/python_text.h"
+#include "rankwright/import/syntax/python_text.h"
 
 #include <gmock/gmock.h>
 

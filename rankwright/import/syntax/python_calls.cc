@@ -1,4 +1,4 @@
-#include "rankwright/import/recipe/python_calls.h"
+#include "rankwright/import/syntax/python_calls.h"
 
 #include <algorithm>
 
