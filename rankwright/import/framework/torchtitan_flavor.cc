@@ -61,9 +61,10 @@ bool read_own_flavor(ForeignReading& r, const std::string& name, const YamlNode&
     constexpr i64 kLlama3 = 128256;
     if (s.vocab == 0) {
       s.vocab = kLlama3;
-      r.fields.report(flavor, make_assumption(fmt::format("vocabulary size {}: the tokenizer sets it",
-                                                          count(s.vocab)),
-                                              "--model FILE"));
+      r.fields.report(
+          flavor,
+          make_assumption(fmt::format("vocabulary size {}: the tokenizer sets it", count(s.vocab)),
+                          "--model FILE"));
     }
     r.fields.under("model", flavor,
                    [&] { r.draft.model = r.fields.take(flavor, model::build(s)); });

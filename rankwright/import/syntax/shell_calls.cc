@@ -185,7 +185,7 @@ bool ShellEvaluator::run_script(const std::vector<ShellWord>& command) {
   if (file >= command.size() || !command[file].unknown.empty()) return false;
   const std::optional<Expander::Position> there = open(command[file]);
   if (!there) return false;
-  // What launches it may state ranks.
+  // Its launcher may state ranks.
   if (file > 1) record({command.begin(), command.begin() + std::ptrdiff_t(file)}, false);
   run_with({command.begin() + std::ptrdiff_t(file) + 1, command.end()}, *there);
   return true;

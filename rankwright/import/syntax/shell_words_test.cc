@@ -539,7 +539,7 @@ TEST(ShellWords, TextOfAnotherShell_IsAScript) {
   EXPECT_EQ(last_command("bash -c 'run --x $X'\n"), "bash -c run --x ?X");
 }
 
-// What `cat` prints is no command.
+// The text that `cat` prints has no commands.
 TEST(ShellWords, PrintedDocument_IsText) {
   EXPECT_EQ(read_shell("usage() {\n cat <<'E'\nrun --tp 9\nE\n}\nrun --tp 2\n").commands.size(),
             1U);
