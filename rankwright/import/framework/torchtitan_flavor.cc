@@ -53,7 +53,13 @@ bool read_own_flavor(ForeignReading& r, const std::string& name, const YamlNode&
     s.hidden = read_size(arguments, "dim", 0);
     s.layers = read_size(arguments, "n_layers", 0);
     s.heads = read_size(arguments, "n_heads", 0);
-    if (s.hidden == 0 || s.layers == 0 || s.heads == 0) continue;
+    const bool other =
+        std::any_of(arguments.begin(), arguments.end(), [](const PythonArgument& one) {
+          return one.name.find("moe") != std::string_view::npos ||
+                 one.name.find("expert") != std::string_view::npos ||
+                 one.name.find("lora_rank") != std::string_view::npos;  // latent attention
+        });
+    if (other || s.hidden == 0 || s.layers == 0 || s.heads == 0) continue;
     s.kv_heads = read_size(arguments, "n_kv_heads", s.heads);
     s.head_dim = read_size(arguments, "head_dim", 0);
     s.ffn = read_size(arguments, "hidden_dim", compute_width(arguments, s.hidden));

@@ -342,6 +342,16 @@ TEST(Torchtitan, FlavorOfTheRepository_IsRead) {
   EXPECT_EQ(plan.draft.model->layer(0).ffn.width, 3072);
   EXPECT_EQ(plan.draft.model->layers(), 8);
   EXPECT_EQ(plan.draft.model->vocab, 128256);
+  const FileReader experts = [&](const std::string& name) -> Result<std::string> {
+    const Result<std::string> text = files(name);
+    return text ? Result<std::string>(std::string(*text).replace(text->find("multiple_of"), 0,
+                                                                 "moe_args=MoEArgs(), "))
+                : text;
+  };
+  EXPECT_FALSE(
+      read("[model]\nname = \"llama3\"\nflavor = \"1B\"\n[training]\nlocal_batch_size = 1\n",
+           experts)
+          .draft.model.has_value());
 }
 
 }  // namespace torchtitan_test
