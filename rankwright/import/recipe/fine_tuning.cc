@@ -7,10 +7,8 @@
 #include <algorithm>
 
 #include "rankwright/base/format.h"
-#include "rankwright/import/framework/deepspeed.h"
 #include "rankwright/import/plan/plan_format.h"
 #include "rankwright/import/recipe/trainer_parts.h"
-#include "rankwright/import/syntax/json_tree.h"
 #include "rankwright/import/syntax/lines.h"
 #include "rankwright/model/architecture.h"
 
@@ -416,157 +414,6 @@ constexpr ForeignKey kFineTuningKeys[] = {
      "the adapters in it are not read: estimated as PEFT's defaults"},
 };
 
-/// Names of DeepSpeed's config beside `deepspeed`.
-constexpr const char* kDeepSpeedConfigs[] = {"deepspeed_config", "deepspeed_config_path",
-                                             "ds_config", "ds_config_path", "ds_config_file"};
-
-/// Reads the DeepSpeed config that the file names, which has no states to shard if nothing says so.
-void follow_deepspeed(ForeignReading& r, const YamlNode& named, PlanFile& plan) {
-  if (follow_deepspeed_config(r, named, plan)) return;
-  r.draft.zero = 0;
-  constexpr const char* kHint = "put the DeepSpeed config beside the file";
-  plan.open.push_back({"parallelism.zero_stage", "no ZeRO", kHint});
-  r.fields.report(named, make_assumption(fmt::format("no ZeRO: {} cannot be read",
-                                                     make_path_excerpt(named.scalar)),
-                                         kHint));
-}
-
-/// Reads the flags of programs that make DeepSpeed's config themselves, as safe-rlhf's and
-/// DeepSpeed-Chat's do: `--zero_stage 3 --offload optimizer`.
-void read_zero_flags(ForeignReading& r) {
-  constexpr i64 kLastStage = 3;
-  r.draft.zero = int(read_whole_at(r, "zero_stage", 0, kLastStage).value_or(0));
-  r.draft.target = rules::Target::deepspeed;
-  r.draft.framework = find_software(rules::Target::deepspeed);
-  const YamlNode* const offload = find_path(r.root, "offload");
-  if (offload == nullptr || is_off(*offload) || offload->scalar == "none") return;
-  const bool all = offload->scalar == "true" || offload->scalar == "all";
-  if (all || offload->scalar == "optimizer") r.draft.offload_optimizer = 1;
-  if (r.draft.zero == kLastStage && (all || offload->scalar == "parameter"))
-    r.draft.offload_parameters = true;
-}
-
-/// Reads FSDP's settings, with or without its prefix.
-void read_fsdp_settings(ForeignReading& r) {
-  r.draft.zero = 3;
-  if (const YamlNode* const words = find_path(r.root, "fsdp")) {
-    const auto has = [&](std::string_view word) {
-      return words->scalar.find(word) != std::string::npos ||
-             std::any_of(words->items.begin(), words->items.end(),
-                         [&](const YamlNode& item) { return item.scalar == word; });
-    };
-    if (has("shard_grad_op") || has("hybrid_shard_zero2")) r.draft.zero = 2;
-    if (has("no_shard")) r.draft.zero = 0;
-    if (has("offload")) read_offload_all(r, *words);
-  }
-  for (const char* const path :
-       {"fsdp_config.reshard_after_forward", "fsdp_config.fsdp_reshard_after_forward"})
-    if (const YamlNode* const node = find_path(r.root, path); node != nullptr && is_off(*node))
-      r.draft.zero = 2;
-  for (const char* const path : {"fsdp_config.offload_params", "fsdp_config.fsdp_offload_params"})
-    if (const YamlNode* const node = find_path(r.root, path); node != nullptr)
-      read_offload_all(r, *node);
-  for (const char* const path :
-       {"fsdp_config.activation_checkpointing", "fsdp_config.fsdp_activation_checkpointing"})
-    if (is_on_at(r.root, path)) r.draft.recompute = plan::Recompute::full;
-}
-
-/// Takes what a launcher states. The program's own settings override it.
-void take_launched(Draft& d, const Draft& launched) {
-  const auto take = [&](auto member) {
-    if (!(d.*member)) d.*member = launched.*member;
-  };
-  d.zero = launched.zero.value_or(0);
-  if (launched.target == rules::Target::deepspeed) {
-    d.target = launched.target;
-    d.framework = launched.framework;
-  }
-  d.replicas = launched.replicas;
-  d.overlap_grad = launched.overlap_grad;
-  take(&Draft::recompute);
-  take(&Draft::param_dtype);
-  take(&Draft::offload_optimizer);
-  take(&Draft::offload_parameters);
-  take(&Draft::cp);
-  take(&Draft::tp);
-  take(&Draft::accumulation);
-  if (!d.shape && launched.shape)
-    d.shape = launched.shape;
-  else if (!d.shape)
-    take(&Draft::world);
-}
-
-void read_data_degrees(ForeignReading& r) {
-  const std::optional<i64> shards = read_whole_at(r, "dp_shard_size", 1, kMaxDegree);
-  const std::optional<i64> replicas = read_whole_at(r, "dp_replicate_size", 1, kMaxDegree);
-  const std::optional<i64> dp = product({shards.value_or(1), replicas.value_or(1)});
-  if (shards && dp && *dp <= kMaxDegree) r.draft.dp = dp;
-  if (replicas > 1 && r.draft.zero > 0) r.draft.replicas = replicas;
-}
-
-/// Returns whether a file turns 16 bits off where the weights are loaded in fp32. LLaMA-Factory and
-/// ms-swift load them in the format of the checkpoint.
-bool computes_in_fp32(const ForeignReading& r) {
-  constexpr const char* kOtherFormats[] = {"finetuning_type", "train_type",  "tuner_type",
-                                           "sft_type",        "torch_dtype", "dtype"};
-  const auto stated = [&](const char* key) { return find_path(r.root, key) != nullptr; };
-  return (stated("bf16") || stated("fp16")) &&
-         std::none_of(std::begin(kOtherFormats), std::end(kOtherFormats), stated);
-}
-
-/// Returns the format that the weights are stated to be loaded in.
-std::optional<plan::Dtype> find_loaded_format(const ForeignReading& r) {
-  for (const char* const key : {"torch_dtype", "dtype"}) {
-    const std::string_view word = read_word(r, key);
-    if (word == "bf16" || word.ends_with("bfloat16")) return plan::Dtype::bf16;
-    if (word == "fp32" || word.ends_with("float32")) return plan::Dtype::fp32;
-    if (word.find("16") != std::string_view::npos) return plan::Dtype::fp16;
-  }
-  return std::nullopt;
-}
-
-/// The Trainer computes in 16 bits if told to; without DeepSpeed and FSDP it reduces in fp32.
-void read_trainer_precision(ForeignReading& r) {
-  if (is_on_at(r.root, "bf16") || is_on_at(r.root, "pure_bf16"))
-    r.draft.param_dtype = plan::Dtype::bf16;
-  else if (is_on_at(r.root, "fp16"))
-    r.draft.param_dtype = plan::Dtype::fp16;
-  else if (!r.draft.param_dtype && computes_in_fp32(r))  // the launcher may have one
-    r.draft.param_dtype = plan::Dtype::fp32;
-  else if (!r.draft.param_dtype)  // the trainer computes in the format of the weights
-    r.draft.param_dtype = find_loaded_format(r);
-  if (!r.draft.param_dtype) return;
-  r.draft.grad_dtype = r.draft.zero > 0 ? r.draft.param_dtype : plan::Dtype::fp32;
-}
-
-/// Returns whether the weights are loaded in 16 bits: TRL's recipes say so, and axolotl loads them
-/// in the format that it computes in. LLaMA-Factory makes fp32 copies of trained weights unless
-/// told not to.
-bool loads_16bit_weights(const ForeignReading& r) {
-  if (is_on_at(r.root, "pure_bf16")) return true;
-  if (find_path(r.root, "base_model") != nullptr) return r.draft.param_dtype.has_value();
-  return find_loaded_format(r).value_or(plan::Dtype::fp32) != plan::Dtype::fp32;
-}
-
-/// Without DeepSpeed and FSDP, which keep fp32 copies, gradients and optimizer states have the
-/// format of the loaded weights. The trainer refuses fp16 weights if it scales the loss.
-void finish_16bit_weights(ForeignReading& r) {
-  Draft& d = r.draft;
-  const bool half = d.param_dtype == plan::Dtype::fp16 && !is_on_at(r.root, "fp16");
-  if (d.zero != 0 || d.lora_rank || (d.param_dtype != plan::Dtype::bf16 && !half)) return;
-  if (!loads_16bit_weights(r)) return;
-  d.grad_dtype = d.master_dtype = d.param_dtype;
-  if (!d.moment_dtype) d.moment_dtype = d.param_dtype;
-}
-
-/// Weights that are loaded in fp32 stay so under adapters, unless DeepSpeed casts them.
-void finish_frozen_format(ForeignReading& r) {
-  Draft& d = r.draft;
-  if (d.lora_rank && !d.base_dtype && d.target != rules::Target::deepspeed &&
-      d.param_dtype != plan::Dtype::fp32 && find_loaded_format(r) == plan::Dtype::fp32)
-    d.base_dtype = plan::BaseDtype::fp32;
-}
-
 /// transformers has no fused kernel for gpt-oss, whose softmax has sinks, unless the file names
 /// one.
 void assume_eager_attention(ForeignReading& r, PlanFile& plan) {
@@ -662,33 +509,12 @@ void read_fine_tuning_tree(ForeignReading& reading, PlanFile& plan,
   draft.zero = 0;
   draft.sequence_parallel = false;
   draft.order = mesh::kDefaultOrder;
-  const YamlNode* deepspeed = find_path(root, "deepspeed");
-  const YamlNode* named = nullptr;
-  for (const char* const key : kDeepSpeedConfigs)
-    if (named == nullptr) named = find_path(root, key);
-  // DeepSpeed's own arguments are a switch and a file.
-  if (named != nullptr && (deepspeed == nullptr || deepspeed->scalar == "true")) deepspeed = named;
-  const bool only_switch = deepspeed != nullptr && deepspeed->scalar == "true" &&
-                           find_path(root, "zero_stage") != nullptr;
-  if (deepspeed != nullptr && deepspeed->kind == YamlNode::Kind::scalar && !is_off(*deepspeed) &&
-      !only_switch)
-    follow_deepspeed(reading, *deepspeed, plan);
-  else if (find_path(root, "zero_stage") != nullptr)
-    read_zero_flags(reading);
-  else if (is_on_at(root, "fsdp") || is_on_at(root, "fsdp_config") ||
-           is_on_at(root, "dp_shard_size"))
-    read_fsdp_settings(reading);
-  else if (launched)
-    take_launched(draft, *launched);
-  else  // accelerate's config, another file, may name them
-    plan.open.push_back({"parallelism.zero_stage", "no ZeRO", "set zero_stage in a plan file"});
-  read_data_degrees(reading);
+  read_sharding(reading, launched, plan);
   read_trainer_precision(reading);
   read_prompt_and_completion(reading, plan);
   read_other_length(reading, plan);
   finish_adapter(reading, plan);
-  finish_frozen_format(reading);
-  finish_16bit_weights(reading);
+  finish_trainer_precision(reading);
   finish_freeze(reading);
   read_whole_batch(reading);
   finish_method(reading, plan);
@@ -705,27 +531,6 @@ void read_fine_tuning_tree(ForeignReading& reading, PlanFile& plan,
     return one.key == "parallelism.zero_stage";
   });
   if (reading.dashes.empty() && zero_open && draft.zero == 0) draft.zero.reset();
-}
-
-void follow_fsdp_config(YamlNode& root, const std::string& file, const FileReader& files,
-                        Diagnostics& findings) {
-  for (YamlEntry& entry : root.entries) {
-    YamlNode& value = entry.value;
-    const bool names_file = value.kind == YamlNode::Kind::scalar && value.scalar.ends_with(".json");
-    if (entry.key.scalar != "fsdp_config" || !names_file) continue;
-    const Result<std::string> text = read_named_file(files, file, value.scalar);
-    Result<YamlNode> tree =
-        text ? read_json_tree(*text, value.scalar) : Result<YamlNode>(fail(text.error()));
-    if (!tree || tree->kind != YamlNode::Kind::map) {
-      findings.push_back(make_assumption(fmt::format("FSDP's defaults for what {} may state: it "
-                                                     "cannot be read",
-                                                     make_excerpt(value.scalar)),
-                                         "put the file beside this one", location(value, file)));
-      continue;
-    }
-    move_to(*tree, value);
-    value = std::move(*tree);
-  }
 }
 
 void read_fine_tuning(PlanFile& plan, const FileReader& files) {

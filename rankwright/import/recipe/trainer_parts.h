@@ -1,4 +1,5 @@
-// The parts of fine_tuning.cc: adapters and frozen layers (trainer_adapters.cc), and methods of
+// The parts of fine_tuning.cc: sharding (trainer_sharding.cc), number formats
+// (trainer_precision.cc), adapters and frozen layers (trainer_adapters.cc), and methods of
 // post-training with their sequences and further models (trainer_method.cc). Readers of single keys
 // are rows of its table; those that finish a part run after the table. Scripts (trainer_script.cc)
 // also have defaults of tools (trainer_defaults.cc) and programs (trainer_code.cc), and settings
@@ -74,6 +75,14 @@ void read_other_length(ForeignReading& r, PlanFile& plan);
 /// Decides the method and the sequence after the table, counts pairs twice, and names generation
 /// and models that are not estimated.
 void finish_method(ForeignReading& r, PlanFile& plan);
+
+/// Reads how states are sharded and offloaded, and the data-parallel ranks. `launched` are the
+/// settings of accelerate's launcher, if it starts the program.
+void read_sharding(ForeignReading& r, const std::optional<Draft>& launched, PlanFile& plan);
+/// Reads the format that the trainer computes in.
+void read_trainer_precision(ForeignReading& r);
+/// Decides the formats of the weights, gradients and optimizer states, after the adapters.
+void finish_trainer_precision(ForeignReading& r);
 
 /// Lifts the settings of sections ("model:", "training:") to the top, where the table has them.
 void lift_sections(YamlNode& root);
