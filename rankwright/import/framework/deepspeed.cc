@@ -43,8 +43,21 @@ void read_mics_shard_size(ForeignReading& r, const YamlNode& node) {
 
 /// Accepts floating-point notation such as 5e8.
 void read_bucket_size(ForeignReading& r, const YamlNode& node) {
-  if (const std::optional<double> n = r.fields.number(node, 1, double(kMaxBucket)))
+  // A parameter that is larger than the bucket is reduced on its own.
+  constexpr double kSmallest = 1e6;
+  const std::optional<double> n = r.fields.number(node, 1, double(kMaxBucket));
+  if (n && *n < kSmallest)
+    report_left_out(r, node,
+                    "buckets smaller than a parameter: estimated with those of the default");
+  else if (n)
     r.draft.bucket_size = i64(*n);
+}
+
+/// An optimizer in host memory runs PyTorch's Adam instead of DeepSpeed's vectorized one.
+void read_torch_adam(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node) && find_path(r.root, "zero_optimization.offload_optimizer") != nullptr)
+    report_left_out(r, node,
+                    "torch_adam: the update on the host is estimated with DeepSpeed's Adam");
 }
 
 /// 1 means off.
@@ -144,6 +157,7 @@ constexpr ForeignKey kDeepspeedKeys[] = {
     {"data_types.grad_accum_dtype", "job.grad_dtype", unless_auto<read_grad_dtype>, true},
     {"optimizer.type", "job.optimizer", unless_auto<read_deepspeed_optimizer>},
     {"_comment", ""},
+    {"optimizer.params.torch_adam", "", read_torch_adam},
     {"zero_optimization.offload_optimizer.device", "parallelism.offload.optimizer",
      read_offload_optimizer},
     {"zero_optimization.offload_optimizer.ratio", "parallelism.offload.optimizer",

@@ -572,6 +572,9 @@ void apply_fork(const MegatronFork& fork, ScriptFlags& flags) {
   if (fork.responses) set_rollout_batch(flags);
   if (fork.deepspeed) set_expert_defaults(flags);
   if (fork.deepspeed) set_llama_layers(flags);
+  if (const YamlNode* const glu = flags.map.find("glu-activation");
+      fork.deepspeed && glu != nullptr && glu->scalar != "none")  // BigScience's
+    set_number(flags, "glu-activation", "swiglu", "true");
   if (fork.deepspeed && flags.map.find("kv-lora-rank") != nullptr)
     set_number(flags, "kv-lora-rank", "multi-latent-attention", "true");
   if (fork.counts_layers) set_counted_layers(flags);

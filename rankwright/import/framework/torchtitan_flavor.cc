@@ -37,6 +37,9 @@ i64 compute_width(const std::vector<PythonArgument>& arguments, i64 hidden) {
 }  // namespace
 
 bool read_own_flavor(ForeignReading& r, const std::string& name, const YamlNode& flavor) {
+  constexpr std::string_view kFamilies[] = {"llama", "llama2", "llama3", "qwen3"};
+  if (std::find(std::begin(kFamilies), std::end(kFamilies), name) == std::end(kFamilies))
+    return false;
   const std::string file = std::string(r.fields.file());
   for (const std::string& path :
        {std::string("../__init__.py"), fmt::format("torchtitan/models/{}/__init__.py", name)}) {

@@ -500,8 +500,13 @@ void read_fine_tuning_tree(ForeignReading& reading, PlanFile& plan,
   if (find_path(root, "finetuning_type") != nullptr)
     draft.recompute = is_on_at(root, "disable_gradient_checkpointing") ? plan::Recompute::none
                                                                        : plan::Recompute::full;
+  constexpr std::string_view kTuners[] = {"lora",     "full",    "longlora", "adalora", "qlora",
+                                          "llamapro", "adapter", "vera",     "boft",    "reft"};
   for (const char* const key : {"train_type", "tuner_type", "sft_type"})  // so does ms-swift
-    if (find_path(root, key) != nullptr) draft.recompute = plan::Recompute::full;
+    if (const YamlNode* const type = find_path(root, key);
+        type != nullptr &&
+        std::find(std::begin(kTuners), std::end(kTuners), type->scalar) != std::end(kTuners))
+      draft.recompute = plan::Recompute::full;
   read_foreign(reading, kFineTuningKeys, plan);
   // Experts are distributed by the tools themselves.
   if (draft.ep.value_or(1) == 1) draft.target = rules::Target::accelerate;

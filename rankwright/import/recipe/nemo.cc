@@ -172,6 +172,10 @@ void subtract_generation(ForeignReading& r) {
     shape.nodes -= *nodes;
   else if (gpus && *gpus < shape.gpus)
     shape.gpus -= *gpus;
+  else if (!nodes && !gpus)
+    report_left_out(r, *shared,
+                    "generation has ranks of its own, whose number is not stated: all are counted "
+                    "as those of the training");
 }
 
 /// The microbatch of packed sequences is one of the longest, in the estimate.

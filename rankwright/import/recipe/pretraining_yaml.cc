@@ -147,9 +147,18 @@ void fill_neox_model(ForeignReading& r) {
   const std::string norm = word_at(r, "norm");
   const bool learned = word_at(r, "pos_emb").empty() || word_at(r, "pos_emb") == "learned";
   if (s.kv_heads == 0) s.kv_heads = s.heads;
-  // The width of gated layers counts their three matrices together.
+  // MLPs of other kinds than attention: those of forks.
+  constexpr std::string_view kKinds[] = {"global", "flash",        "fixed",   "all",   "local",
+                                         "sparse", "bslongformer", "bigbird", "mamba", "rwkv"};
+  if (!kind.empty() &&
+      std::none_of(std::begin(kKinds), std::end(kKinds),
+                   [&](std::string_view one) { return kind.find(one) != std::string::npos; }))
+    report_left_out(r, *kinds, "attention_config: estimated as attention of GPT-NeoX's layers");
+  // The width of gated layers counts their three matrices together, but for those of LLaMA's MLP,
+  // which states that of one.
+  const bool one_matrix = s.ffn > 0 && word_at(r, "mlp_type") == "llama";
   if (s.ffn == 0) s.ffn = std::min(s.hidden, kMaxCount / 16) * (gated ? 8 : 4);
-  if (gated) {
+  if (gated && !one_matrix) {
     const i64 multiple = read_whole_at(r, "mlp_multiple_of", 1, kMaxCount)
                              .value_or(word_at(r, "mlp_type") == "llama" ? 256 : 1);
     s.ffn = (s.ffn / 3 + multiple - 1) / multiple * multiple;
@@ -284,6 +293,15 @@ std::optional<plan::AttentionKernel> find_foundry_attention(const ForeignReading
   return mpt ? std::nullopt : std::optional(plan::AttentionKernel::unfused);
 }
 
+void read_attention_type(ForeignReading& r, const YamlNode& node) {
+  for (const std::string_view known :
+       {"multihead_attention", "multiquery_attention", "grouped_query_attention"})
+    if (node.scalar == known) return;
+  report_left_out(r, node,
+                  fmt::format("attn_type {}: estimated as attention over the whole sequence",
+                              make_excerpt(node.scalar)));
+}
+
 constexpr ForeignKey kFoundryKeys[] = {
     {"model.peft_config", "job.lora_rank", read_peft_config},
     {"model.pretrained_model_name_or_path", "model", read_named_model},
@@ -294,6 +312,7 @@ constexpr ForeignKey kFoundryKeys[] = {
     {"model.attn_config.kv_n_heads", "model", shape<&model::Shapes::kv_heads>},
     {"model.config_overrides", "model", read_config_overrides},
     {"model.use_flash_attention_2", "software.attention"},
+    {"model.attn_config.attn_type", "model", read_attention_type},
     {"algorithms", "", read_algorithms},
     {"model.expansion_ratio", "model"},
     {"model.ffn_config", "model"},
@@ -435,7 +454,7 @@ bool claims_gpt_neox(std::string_view file, std::string_view text) {
   if (claims_neox_script(file, text)) return true;
   // DeepSpeed's own config has no shapes of a model.
   const bool shapes = has_any(text, {"train_micro_batch_size_per_gpu"}) &&
-                      has_any(text, {"\"num_attention_heads\""});
+                      has_any(text, {"\"num_attention_heads\"", "\"num-attention-heads\""});
   return (is_yaml_file(file) || file.ends_with(".json")) &&
          (shapes ||
           has_any(text, {"pipe_parallel_size", "pipe-parallel-size", "model-parallel-size\""})) &&

@@ -122,7 +122,7 @@ class CodeSettings {
     const bool decided = std::any_of(
         flags_.map.entries.begin(), flags_.map.entries.end(),
         [](const YamlEntry& entry) { return has_part(entry.key.scalar, kAdapterFlags); });
-    if (!decided && has_adapter_condition(program_.code())) return;
+    if ((!decided || !turns_adapters_on()) && has_adapter_condition(program_.code())) return;
     const auto [name, arguments] = find_adapters();
     if (name.empty() && program_.code().find("is_trainable=True") != std::string::npos)
       return continue_adapters();
@@ -150,6 +150,11 @@ class CodeSettings {
   /// Adds the arguments that the code gives to the trainer, where no flag states them.
   void add_arguments() {
     std::vector<std::string> added;
+    if (const std::string_view kbit =
+            find_python_call(program_.code(), "prepare_model_for_kbit_training");
+        !kbit.empty() &&
+        find_argument(list_named_arguments(kbit), "use_gradient_checkpointing") != "False")
+      add_resolved("gradient_checkpointing", "True", added);  // PEFT turns it on
     add_assigned(added);
     for (const std::string_view trainer : kTrainers) {
       const std::vector<PythonArgument> lengths =
@@ -240,7 +245,8 @@ class CodeSettings {
         std::any_of(flags_.map.entries.begin(), flags_.map.entries.end(),
                     [](const YamlEntry& entry) { return is_model_key(entry.key.scalar); });
     if (model && !named) add_resolved("model_name_or_path", "'" + *model + "'", added);
-    if (formats.size() == 1 && !open && !has_key(flags_, "dtype"))
+    // A call without a format is that of another branch.
+    if (formats.size() == 1 && !has_key(flags_, "dtype"))
       add_resolved("torch_dtype", "'" + *formats.begin() + "'", added);
     // transformers before 5 loads fp32 weights, which adapters leave so.
     constexpr std::string_view kComputes[] = {"bf16", "fp16"};
@@ -407,9 +413,19 @@ class CodeSettings {
                     std::vector<std::string>& added) {
     if (has_key(flags_, key)) return;
     const std::optional<std::string> value = program_.resolve(flags_, expression);
-    if (!value) return;
+    if (!value) return open_batch(key, expression);
     add_key(flags_, key, *value);
     added.push_back(fmt::format("{} {}", key, make_excerpt(*value)));
+  }
+
+  /// Leaves a batch open that an expression states whose value is not known.
+  void open_batch(std::string_view key, std::string_view expression) {
+    constexpr std::string_view kBatches[] = {"per_device_train_batch_size",
+                                             "gradient_accumulation_steps"};
+    const bool batch =
+        std::find(std::begin(kBatches), std::end(kBatches), key) != std::end(kBatches);
+    if (batch && !expression.empty())
+      flags_.unknown.push_back({std::string(key), "an expression", YamlNode{}});
   }
 
   void report(const std::vector<std::string>& added, const std::string& source) {

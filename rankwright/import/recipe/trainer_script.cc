@@ -239,14 +239,15 @@ bool claims_trainer_script(std::string_view file, std::string_view text) {
                                          "trl orpo ",
                                          "trl reward "};
   // Programs of their own name a model, and state how it is trained.
-  constexpr std::string_view kModels[] = {"--model_name_or_path", "--base_model",
-                                          "--model_path",         "--model_id",
-                                          "--model_name",         "--pretrained_model"};
+  constexpr std::string_view kModels[] = {
+      "--model_name_or_path", "--base_model",       "--model_path", "--model_id",
+      "--model_name",         "--pretrained_model", "--model_dir"};
   constexpr std::string_view kTraining[] = {"--learning_rate",
                                             "--num_train_epochs",
                                             "--gradient_accumulation",
                                             "--train_batch_size",
                                             "--deepspeed",
+                                            "--ds_config",
                                             "--lora_r",
                                             "--use_lora",
                                             "--use_peft",

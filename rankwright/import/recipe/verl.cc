@@ -234,6 +234,13 @@ void add_fork_settings(ScriptFlags& flags, const std::string& file, const FileRe
   }
   std::vector<YamlEntry> added;
   for (const auto& [fork, verl] : kForkSettings) {
+    const auto unknown = std::find_if(
+        flags.unknown.begin(), flags.unknown.end(),
+        [&named = fork](const ScriptFlags::Unknown& one) { return one.flag == named; });
+    if (unknown != flags.unknown.end()) {
+      unknown->flag = verl;
+      continue;
+    }
     const YamlNode* node = find_path(flags.map, fork);
     if (node == nullptr) node = find_path(config, fork);
     if (node == nullptr || (fork == verl && find_path(flags.map, verl) != nullptr)) continue;
@@ -395,6 +402,9 @@ void fill_engine(ForeignReading& r) {
   const YamlNode* const reshard =
       find_path(r.root, "actor_rollout_ref.actor.fsdp_config.reshard_after_forward");
   d.zero = reshard != nullptr && is_off(*reshard) ? 2 : 3;
+  // A shard of all ranks or more is one of all of them (create_device_mesh).
+  if (d.shape && d.shard_size && *d.shard_size >= d.shape->nodes * d.shape->gpus)
+    d.shard_size.reset();
   d.sync_each_batch = true;  // its actor never turns the reduction of gradients off
   const YamlNode* const rank = find_path(r.root, "actor_rollout_ref.model.lora_rank");
   const YamlNode* const stored =
