@@ -679,7 +679,10 @@ void report_attention_dropout(ForeignReading& r, const ScriptFlags& flags, bool 
   const bool again = d.recompute == plan::Recompute::full ||
                      (d.recompute == plan::Recompute::selective &&
                       d.recompute_modules.value_or(plan::RecomputeModules{}).core_attn);
-  if (d.attention != plan::AttentionKernel::unfused || again) return;
+  const bool unfused =
+      d.attention ? d.attention == plan::AttentionKernel::unfused
+                  : d.framework && d.framework->attention == plan::AttentionKernel::unfused;
+  if (!unfused || again) return;
   const YamlNode* const stated = find_path(r.root, kFlag);
   if (stated == nullptr && (flags.recipe || dump || !is_open(flags, kFlag))) return;
   const std::string rate = stated == nullptr ? "0.1" : stated->scalar;
@@ -770,13 +773,13 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
   } else if (is_bridge_program(plan.name, plan.text)) {
     flags = name_program_flags(read_bridge_program(plan.text, input, plan.findings), input);
     bridge = program = true;
+  } else if (std::optional<ScriptFlags> run = read_run_bridge_program(plan, input, plan.findings)) {
+    flags = name_program_flags(std::move(*run), input);
+    bridge = program = true;
   } else if (!has_argument_dump(plan.text) &&
              (has_overrides(plan.text) || runs_overrides(plan.text, input))) {
     flags = read_overridden_recipe(plan.text, input, is_read, plan.findings);
     bridge = !flags.recipe_name.empty();
-  } else if (std::optional<ScriptFlags> run = read_run_bridge_program(plan, input, plan.findings)) {
-    flags = name_program_flags(std::move(*run), input);
-    bridge = program = true;
   } else {
     flags = read_script_flags(plan.text, input);
   }

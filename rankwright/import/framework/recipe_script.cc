@@ -158,7 +158,7 @@ bool has_overrides(std::string_view text) {
       return true;
   constexpr std::string_view kKeys[] = {
       "model.tensor_model_parallel_size=", "model.pipeline_model_parallel_size=",
-      "strategy.tensor_model_parallel_size="};
+      "strategy.tensor_model_parallel_size=", "train.global_batch_size="};
   return std::any_of(std::begin(kKeys), std::end(kKeys), [&](std::string_view key) {
     return text.find(key) != std::string_view::npos;
   });

@@ -185,6 +185,11 @@ std::string describe_default(const std::string& variable) {
 
 void report_script_values(ForeignReading& reading, const ScriptFlags& flags,
                           std::span<const ForeignKey> rows, PlanFile& plan) {
+  if (!flags.xla_bf16.empty())
+    report_left_out(
+        reading, reading.root,
+        fmt::format("{}=1: XLA keeps fp32 tensors in bf16, which are estimated as stated",
+                    flags.xla_bf16));
   if (!flags.blocking.empty())
     report_left_out(reading, reading.root,
                     fmt::format("{}=1: the host waits for every kernel, which is not estimated",

@@ -148,7 +148,8 @@ PlanFile read_plan_as(const PlanFormat& format, std::string text, std::string na
                                                    variables.variables.begin()->first),
                              .where = {.file = plan.name}});
   // A file without a single key of the format is something else.
-  if (format.read != read_own_format && plan.keys.empty() && !has_errors(plan.findings))
+  const bool states = plan.draft.model || plan.draft.micro_batch || plan.draft.lora_rank;
+  if (format.read != read_own_format && plan.keys.empty() && !states && !has_errors(plan.findings))
     plan.findings.push_back(
         {.code = "RW0603",
          .message = "unrecognized file format",

@@ -646,6 +646,14 @@ std::optional<ScriptFlags> read_run_bridge_program(const PlanFile& script, const
       entry.key.scalar = rank;
       flags.map.entries.push_back(std::move(entry));
     }
+  // Overrides of the command line: "train.global_batch_size=8".
+  for (const YamlEntry& override : read_overrides(script.text, input).map.entries) {
+    if (override.key.scalar.find('.') == std::string::npos) continue;
+    const std::string flag = name_flag(override.key.scalar);
+    std::erase_if(flags.map.entries,
+                  [&](const YamlEntry& entry) { return name_flag(entry.key.scalar) == flag; });
+    flags.map.entries.push_back(override);
+  }
   flags.open_ranks = launch.open_ranks;
   flags.used = launch.used;
   return flags;

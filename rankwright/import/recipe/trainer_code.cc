@@ -70,6 +70,9 @@ constexpr std::string_view kTrainers[] = {"SFTTrainer", "DPOTrainer", "ORPOTrain
 constexpr std::string_view kTrainerArguments[] = {"max_length", "max_seq_length",
                                                   "max_prompt_length"};
 
+/// Trainers that load the model that they are given the name of.
+constexpr std::string_view kModelTrainers[] = {"GRPOTrainer", "SFTTrainer", "DPOTrainer"};
+
 /// Keys that a switch turns on: they count only if it is on.
 constexpr std::string_view kAdapterParts[] = {"job.lora_rank", "job.lora_modules",
                                               "job.base_dtype"};
@@ -240,6 +243,10 @@ class CodeSettings {
       formats = {cast};
       open = false;
     }
+    for (const std::string_view trainer : kModelTrainers)
+      if (!model)
+        model = read_literal(
+            find_argument(list_named_arguments(find_python_call(code, trainer)), "model"));
     std::vector<std::string> added;
     const bool named =
         std::any_of(flags_.map.entries.begin(), flags_.map.entries.end(),

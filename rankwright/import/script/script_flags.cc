@@ -88,6 +88,14 @@ void add_blocking(ScriptFlags& flags, const ShellScript& script) {
       flags.blocking = name;
 }
 
+/// Records that torch-xla keeps fp32 tensors in bf16.
+void add_xla_format(ScriptFlags& flags, const ShellScript& script) {
+  for (const char* const name : {"XLA_USE_BF16", "XLA_DOWNCAST_BF16"})
+    if (const auto found = script.variables.find(name);
+        found != script.variables.end() && found->second.text == "1")
+      flags.xla_bf16 = name;
+}
+
 /// Adds the sources and configs that `sed -i` changes: what it puts into them is not known.
 void add_edited_files(const std::vector<ShellWord>& words, const LocationIndex& locations,
                       ScriptFlags& flags) {
@@ -195,6 +203,7 @@ ScriptFlags read_script(std::string_view text, const ShellInput& input) {
   add_counted_layers(flags, script);
   add_disabled_kernels(flags, script);
   add_blocking(flags, script);
+  add_xla_format(flags, script);
   add_launch(flags, script, text, locations);
   add_script_facts(flags, script, locations);
   return flags;

@@ -74,6 +74,7 @@ struct ScriptFlags {
   bool recipe = false;  // keys of a recipe, whose defaults differ from those of the flags
   std::vector<std::string> removed{};        // keys that a script deletes from a config: ~a.b
   std::string blocking{};                    // the variable that makes every launch wait, if any
+  std::string xla_bf16{};                    // the variable that makes XLA's fp32 bf16, if any
   std::set<std::string> disabled_kernels{};  // NVTE_FLASH_ATTN and others that are set to 0
 };
 
