@@ -617,6 +617,8 @@ std::optional<ScriptFlags> read_run_bridge_program(const PlanFile& script, const
   if (!program.ends_with(".py") || !input.files) return std::nullopt;
   const Result<std::string> text = read_named_file(input.files, script.name, program);
   if (!text || !is_bridge_program(program, *text)) return std::nullopt;
+  const ScriptFlags overrides = read_overrides(script.text, input);
+  if (!overrides.config.scalar.empty()) return std::nullopt;  // a config states them instead
   ShellInput arguments = input;
   arguments.file = program;
   for (const YamlEntry& entry : launch.map.entries) {
@@ -647,7 +649,7 @@ std::optional<ScriptFlags> read_run_bridge_program(const PlanFile& script, const
       flags.map.entries.push_back(std::move(entry));
     }
   // Overrides of the command line: "train.global_batch_size=8".
-  for (const YamlEntry& override : read_overrides(script.text, input).map.entries) {
+  for (const YamlEntry& override : overrides.map.entries) {
     if (override.key.scalar.find('.') == std::string::npos) continue;
     const std::string flag = name_flag(override.key.scalar);
     std::erase_if(flags.map.entries,

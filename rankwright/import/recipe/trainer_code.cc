@@ -205,12 +205,14 @@ class CodeSettings {
     std::set<std::string> formats;
     std::vector<std::string> further;
     std::optional<std::string> model;
+    bool loads = false;    // there is such a call
     bool open = false;     // a format is not known
     bool unstated = true;  // no format is stated
     for (const PythonStatement& statement : split_statements(code)) {
       const std::size_t at = statement.text.find(kLoads);
       if (at == std::string_view::npos || !loads_language_model(statement.text.substr(0, at)))
         continue;
+      loads = true;
       const std::string_view call = statement.text.substr(at + kLoads.size());
       const std::vector<PythonArgument> arguments = list_named_arguments(call);
       const std::string_view variable = parse_argument(statement.text).name;
@@ -227,10 +229,8 @@ class CodeSettings {
           kernel && *kernel == "eager" && !has_key(flags_, "attn_implementation"))
         add_key(flags_, "attn_implementation", "eager");
       const std::optional<std::string> value = program_.resolve(flags_, format);
-      if (value)
-        formats.insert(*value);
-      else
-        open = true;
+      if (value) formats.insert(*value);
+      open = open || (!value && !format.empty());
       if (model) continue;
       const std::vector<std::string_view> all = split_arguments(call);
       std::string_view name = find_argument(arguments, "model_name");
@@ -253,11 +253,11 @@ class CodeSettings {
                     [](const YamlEntry& entry) { return is_model_key(entry.key.scalar); });
     if (model && !named) add_resolved("model_name_or_path", "'" + *model + "'", added);
     // A call without a format is that of another branch.
-    if (formats.size() == 1 && !has_key(flags_, "dtype"))
+    if (formats.size() == 1 && !open && !has_key(flags_, "dtype"))
       add_resolved("torch_dtype", "'" + *formats.begin() + "'", added);
     // transformers before 5 loads fp32 weights, which adapters leave so.
     constexpr std::string_view kComputes[] = {"bf16", "fp16"};
-    if (formats.empty() && open && unstated && states_any(flags_, kComputes) &&
+    if (formats.empty() && loads && unstated && states_any(flags_, kComputes) &&
         !has_key(flags_, "dtype"))
       add_resolved("torch_dtype", "'float32'", added);
     report(added, fmt::format("as {} loads the model", make_path_excerpt(program_.name())));

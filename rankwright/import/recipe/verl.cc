@@ -284,7 +284,11 @@ bool runs_megatron(const ForeignReading& r) {
 
 /// Returns whether the file runs verl's supervised fine-tuning.
 bool only_fine_tunes(const ForeignReading& r) {
-  return find_path(r.root, "actor_rollout_ref.model.path") == nullptr &&
+  constexpr std::string_view kActor = "actor_rollout_ref.";
+  const bool actor =
+      std::any_of(r.root.entries.begin(), r.root.entries.end(),
+                  [&](const YamlEntry& entry) { return entry.key.scalar.starts_with(kActor); });
+  return !actor && find_path(r.root, "actor_rollout_ref.model.path") == nullptr &&
          find_path(r.root, "actor_rollout_ref.rollout") == nullptr &&
          find_path(r.root, "actor_rollout_ref.actor.ppo_mini_batch_size") == nullptr;
 }
