@@ -75,6 +75,16 @@ void read_own_format(PlanFile& plan, const FileReader& files) {
     plan.findings = {refuse_script(plan)};
     return;
   }
+  // A job of MosaicML's or another scheduler, which runs a command in an image.
+  if (plan.text.find("\ncommand:") != std::string::npos &&
+      plan.text.find("\nimage:") != std::string::npos) {
+    plan.findings = {{.code = "RW0603",
+                      .message = "unrecognized file format",
+                      .detail = "a job of a scheduler: its command is not read",
+                      .hint = "put the command into a script, and check that",
+                      .where = {.file = plan.name}}};
+    return;
+  }
   plan = read_plan(std::move(plan.text), std::move(plan.name), files);
   const bool named_yaml = plan.name.ends_with(".yaml") || plan.name.ends_with(".yml");
   const bool no_yaml = !plan.findings.empty() && plan.findings.front().code == "RW0901";

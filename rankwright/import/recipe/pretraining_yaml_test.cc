@@ -261,5 +261,19 @@ TEST(GptNeox, LaunchScript_MergesTheConfigsThatItNames) {
   EXPECT_TRUE(has_errors(none.findings));
 }
 
+TEST(GptNeox, MlpOfLlama_StatesTheWidthOfOneMatrix) {
+  const auto layer = [](const std::string& more) {
+    const PlanFile plan = read_any_plan(
+        "{\"num-layers\": 6, \"hidden-size\": 2816, \"num-attention-heads\": 22, "
+        "\"train_micro_batch_size_per_gpu\": 8" +
+            more + "}",
+        "a.yml", refuse_file);
+    return plan.draft.model.value().layer(0).ffn.width;
+  };
+  EXPECT_EQ(layer(", \"intermediate-size\": 7680, \"mlp_type\": \"llama\""), 7680);
+  EXPECT_EQ(layer(", \"intermediate-size\": 7680, \"activation\": \"swiglu\""), 2560);
+  EXPECT_EQ(layer(""), 4 * 2816);
+}
+
 }  // namespace pretraining_yaml_test
 }  // namespace rankwright::importer

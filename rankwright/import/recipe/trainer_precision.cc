@@ -17,6 +17,28 @@ bool computes_in_fp32(const ForeignReading& r) {
          std::none_of(std::begin(kOtherFormats), std::end(kOtherFormats), stated);
 }
 
+/// Returns whether a script has flags of the Trainer and none of a number format: it then computes
+/// in fp32, but for the tools and methods whose defaults differ.
+bool leaves_fp32(const ForeignReading& r) {
+  constexpr const char* kOthers[] = {"finetuning_type",
+                                     "train_type",
+                                     "tuner_type",
+                                     "sft_type",
+                                     "torch_dtype",
+                                     "dtype",
+                                     "rl",
+                                     "rlhf_type",
+                                     "num_generations",
+                                     "deepspeed",
+                                     "fsdp",
+                                     "bf16",
+                                     "fp16",
+                                     "precision",
+                                     "mixed_precision"};
+  return !r.dashes.empty() && find_path(r.root, "per_device_train_batch_size") != nullptr &&
+         r.draft.target != rules::Target::deepspeed && !has_any_key(r, kOthers);
+}
+
 /// Returns the format that the weights are stated to be loaded in.
 std::optional<plan::Dtype> find_loaded_format(const ForeignReading& r) {
   for (const char* const key : {"torch_dtype", "dtype"}) {
@@ -67,6 +89,11 @@ void read_trainer_precision(ForeignReading& r) {
     r.draft.param_dtype = plan::Dtype::fp32;
   else if (!r.draft.param_dtype)  // the trainer computes in the format of the weights
     r.draft.param_dtype = find_loaded_format(r);
+  if (!r.draft.param_dtype && leaves_fp32(r)) {
+    r.draft.param_dtype = plan::Dtype::fp32;
+    r.fields.report(r.root, make_assumption("fp32: no flag states another number format",
+                                            "--param-dtype bf16, if the program does"));
+  }
   if (!r.draft.param_dtype) return;
   r.draft.grad_dtype = r.draft.zero > 0 ? r.draft.param_dtype : plan::Dtype::fp32;
 }

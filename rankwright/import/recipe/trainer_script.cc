@@ -356,7 +356,7 @@ void read_trainer_program(PlanFile& plan, const FileReader& files) {
   const FileReader with_itself = [&](const std::string& file) {
     return file == plan.name ? Result<std::string>(plan.text) : files(file);
   };
-  read_launch(plan, "python " + name + "\n", with_itself);
+  read_launch(plan, "python -u " + name + "\n", with_itself);
 }
 
 }  // namespace rankwright::importer

@@ -34,7 +34,8 @@ TEST(TrainerScript, ValuesOfSwitches_AreWordsOfPython) {
   // The weights are loaded in fp32 unless the program is told otherwise.
   EXPECT_THAT(dtype("--bf16 False"), Optional(plan::Dtype::fp32));
   EXPECT_THAT(dtype("--bf16 False --torch_dtype bfloat16"), Optional(plan::Dtype::bf16));
-  EXPECT_EQ(dtype("--max_seq_length 64"), std::nullopt);
+  EXPECT_THAT(dtype("--max_seq_length 64"), Optional(plan::Dtype::fp32));
+  EXPECT_EQ(dtype("--num_generations 8"), std::nullopt);  // TRL computes in bf16 since 0.20
 }
 
 // A program of preference optimization has pairs of sequences, and says so by its name.
@@ -667,6 +668,51 @@ TEST(TrainerScript, SectionsOfAConfig_AreRead) {
   EXPECT_THAT(plan.draft.micro_batch, Optional(1));
   EXPECT_THAT(plan.draft.accumulation, Optional(8));
   EXPECT_THAT(plan.draft.sequence, Optional(8192));
+}
+
+// The trainer stops if its flags and DeepSpeed's config name different formats.
+TEST(TrainerScript, FormatOfAnotherConfig_IsReported) {
+  const auto finds = [](const std::string& json) {
+    return read(run("train.py", "--bf16 True --deepspeed ds.json"), repository({{"ds.json", json}}))
+        .findings;
+  };
+  EXPECT_THAT(finds("{\"fp16\": {\"enabled\": true}, \"zero_optimization\": {\"stage\": 3}}"),
+              Contains(Field(&Diagnostic::code, "RW0616")));
+  EXPECT_THAT(finds("{\"bf16\": {\"enabled\": true}, \"zero_optimization\": {\"stage\": 3}}"),
+              Not(Contains(Field(&Diagnostic::code, "RW0616"))));
+}
+
+// A program by itself is read as if it were run without options.
+TEST(TrainerScript, ProgramOfTheTrainer_IsRead) {
+  const PlanFile plan = read_any_plan(
+      "args = GRPOConfig(max_prompt_length=512, max_completion_length=1024, num_generations=4,\n"
+      "    per_device_train_batch_size=4)\n"
+      "trainer = GRPOTrainer(model=\"Qwen/Qwen2-0.5B-Instruct\", args=args)\n",
+      "demo.py", refuse_file);
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "qwen2-0.5b");
+  EXPECT_THAT(plan.draft.micro_batch, Optional(4));
+  EXPECT_THAT(plan.draft.sequence, Optional(1536));
+  EXPECT_FALSE(has_errors(plan.findings));
+}
+
+TEST(TrainerScript, AdaptersThatAreTrainedFurther_AreRead) {
+  const PlanFile plan = read(run("train.py", "--bf16 --adapter_path out/sft-r32"),
+                             repository({{"train.py",
+                                          "m = PeftModel.from_pretrained(b, args.adapter_path, "
+                                          "is_trainable=True)\nargs = GRPOConfig(bf16=True)\n"}}));
+  EXPECT_THAT(plan.draft.lora_rank, Optional(32));
+}
+
+// The value is known when the program runs: the Trainer's default is not it.
+TEST(TrainerScript, BatchOfAnExpression_IsOpen) {
+  const PlanFile plan =
+      read("deepspeed --num_gpus 2 train.py --model_name_or_path Qwen/Qwen2-0.5B --bf16\n",
+           repository({{"train.py",
+                        "n = int(sys.argv[1])\n"
+                        "a = TrainingArguments(per_device_train_batch_size=n)\n"}}));
+  EXPECT_EQ(plan.draft.micro_batch, std::nullopt);
+  EXPECT_THAT(plan.findings, Contains(Field(&Diagnostic::code, "RW0614")));
 }
 
 }  // namespace trainer_script_test

@@ -17,9 +17,24 @@ namespace {
 constexpr const char* kDeepSpeedConfigs[] = {"deepspeed_config", "deepspeed_config_path",
                                              "ds_config", "ds_config_path", "ds_config_file"};
 
+/// Reports that the DeepSpeed config states another 16-bit format than the flags, which the trainer
+/// refuses.
+void report_other_format(ForeignReading& r, const YamlNode& named) {
+  const bool bf16 = is_on_at(r.root, "bf16"), fp16 = is_on_at(r.root, "fp16");
+  const bool other = (bf16 && r.draft.param_dtype == plan::Dtype::fp16) ||
+                     (fp16 && !bf16 && r.draft.param_dtype == plan::Dtype::bf16);
+  if (!other) return;
+  r.fields.report(
+      named, {.code = "RW0616",
+              .severity = Severity::warning,
+              .message = "the framework rejects these settings together",
+              .detail = fmt::format("the flags state {} and {} states {}", bf16 ? "bf16" : "fp16",
+                                    make_path_excerpt(named.scalar), name(*r.draft.param_dtype))});
+}
+
 /// Reads the DeepSpeed config that the file names, which has no states to shard if nothing says so.
 void follow_deepspeed(ForeignReading& r, const YamlNode& named, PlanFile& plan) {
-  if (follow_deepspeed_config(r, named, plan)) return;
+  if (follow_deepspeed_config(r, named, plan)) return report_other_format(r, named);
   r.draft.zero = 0;
   constexpr const char* kHint = "put the DeepSpeed config beside the file";
   plan.open.push_back({"parallelism.zero_stage", "no ZeRO", kHint});

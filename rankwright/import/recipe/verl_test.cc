@@ -142,5 +142,13 @@ data: {max_prompt_length: 3000, max_response_length: 500}
   EXPECT_THAT(packaged.findings, Not(assumes("ppo_megatron_trainer")));
 }
 
+// create_device_mesh shards over all ranks if fsdp_size is at least their number.
+TEST(Verl, ShardOfMoreRanksThanThereAre_IsOneOfAll) {
+  EXPECT_EQ(read("actor_rollout_ref.actor.fsdp_config.fsdp_size=32").draft.shard_size,
+            std::nullopt);
+  EXPECT_THAT(read("actor_rollout_ref.actor.fsdp_config.fsdp_size=4").draft.shard_size,
+              Optional(4));
+}
+
 }  // namespace verl_test
 }  // namespace rankwright::importer
