@@ -20,21 +20,23 @@ bool computes_in_fp32(const ForeignReading& r) {
 /// Returns whether a script has flags of the Trainer and none of a number format: it then computes
 /// in fp32, but for the tools and methods whose defaults differ.
 bool leaves_fp32(const ForeignReading& r) {
-  constexpr const char* kOthers[] = {"finetuning_type",
-                                     "train_type",
-                                     "tuner_type",
-                                     "sft_type",
-                                     "torch_dtype",
-                                     "dtype",
-                                     "rl",
-                                     "rlhf_type",
-                                     "num_generations",
-                                     "deepspeed",
-                                     "fsdp",
-                                     "bf16",
-                                     "fp16",
-                                     "precision",
-                                     "mixed_precision"};
+  constexpr const char* kOthers[] = {
+      "finetuning_type",
+      "train_type",
+      "tuner_type",
+      "sft_type",
+      "torch_dtype",
+      "dtype",
+      "rl",
+      "rlhf_type",
+      "num_generations",
+      "deepspeed",
+      "fsdp",
+      "bf16",
+      "fp16",
+      "precision",
+      "mixed_precision",
+      "parallel"};  // MindSpeed-LLM's, which has a default of its own
   return !r.dashes.empty() && find_path(r.root, "per_device_train_batch_size") != nullptr &&
          r.draft.target != rules::Target::deepspeed && !has_any_key(r, kOthers);
 }
