@@ -43,13 +43,7 @@ void read_mics_shard_size(ForeignReading& r, const YamlNode& node) {
 
 /// Accepts floating-point notation such as 5e8.
 void read_bucket_size(ForeignReading& r, const YamlNode& node) {
-  // A parameter that is larger than the bucket is reduced on its own.
-  constexpr double kSmallest = 1e6;
-  const std::optional<double> n = r.fields.number(node, 1, double(kMaxBucket));
-  if (n && *n < kSmallest)
-    report_left_out(r, node,
-                    "buckets smaller than a parameter: estimated with those of the default");
-  else if (n)
+  if (const std::optional<double> n = r.fields.number(node, 1, double(kMaxBucket)))
     r.draft.bucket_size = i64(*n);
 }
 
