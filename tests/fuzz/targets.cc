@@ -34,6 +34,7 @@ int fuzz_slurm_topology(const std::uint8_t* data, std::size_t size);
 int fuzz_torchtitan(const std::uint8_t* data, std::size_t size);
 int fuzz_torchtitan_python(const std::uint8_t* data, std::size_t size);
 int fuzz_torchtitan_script(const std::uint8_t* data, std::size_t size);
+int fuzz_trainer_program(const std::uint8_t* data, std::size_t size);
 int fuzz_trainer_script(const std::uint8_t* data, std::size_t size);
 int fuzz_verl(const std::uint8_t* data, std::size_t size);
 int fuzz_worksheet(const std::uint8_t* data, std::size_t size);
@@ -77,6 +78,7 @@ constexpr FuzzTarget kTargets[] = {
     {"torchtitan", fuzz_torchtitan},
     {"torchtitan_python", fuzz_torchtitan_python},
     {"torchtitan_script", fuzz_torchtitan_script},
+    {"trainer_program", fuzz_trainer_program},
     {"trainer_script", fuzz_trainer_script},
     {"verl", fuzz_verl},
     {"worksheet", fuzz_worksheet},
