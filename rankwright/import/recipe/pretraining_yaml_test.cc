@@ -275,5 +275,22 @@ TEST(GptNeox, MlpOfLlama_StatesTheWidthOfOneMatrix) {
   EXPECT_EQ(layer(""), 4 * 2816);
 }
 
+TEST(LlmFoundry, DefaultsOfMpt_AndShardsOfANode) {
+  const auto read = [](const std::string& more) {
+    return read_any_plan(
+        "max_seq_len: 512\nglobal_train_batch_size: 1\n"
+        "device_train_microbatch_size: 4\nmodel:\n  name: mpt_causal_lm\n" +
+            more,
+        "a.yaml", refuse_file);
+  };
+  const PlanFile plan = read("fsdp_config: {sharding_strategy: HYBRID_SHARD}\n");
+  EXPECT_EQ(plan.draft.model.value().hidden, 2048);  // MPTConfig
+  EXPECT_EQ(plan.draft.model.value().layers(), 24);
+  EXPECT_THAT(plan.draft.micro_batch, ::testing::Optional(1));  // no more than the batch
+  EXPECT_THAT(plan.findings, left_out("HYBRID_SHARD"));
+  EXPECT_THAT(read("  attn_config: {attn_type: native_sparse_attention}\n").findings,
+              left_out("native_sparse_attention"));
+}
+
 }  // namespace pretraining_yaml_test
 }  // namespace rankwright::importer

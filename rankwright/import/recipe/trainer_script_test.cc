@@ -715,5 +715,48 @@ TEST(TrainerScript, BatchOfAnExpression_IsOpen) {
   EXPECT_THAT(plan.findings, Contains(Field(&Diagnostic::code, "RW0614")));
 }
 
+// A launcher states ranks and sharding, and the program the rest in its code.
+TEST(TrainerScript, LauncherWithoutFlagsOfTheProgram_IsRead) {
+  const PlanFile plan = read(
+      "nohup accelerate launch --config_file conf/a.yaml x/scripts/train_accel.py > log 2>&1 &\n",
+      repository({{"conf/a.yaml",
+                   "compute_environment: LOCAL_MACHINE\ndistributed_type: DEEPSPEED\n"
+                   "deepspeed_config: {zero_stage: 3}\nmixed_precision: bf16\nnum_machines: 1\n"
+                   "num_processes: 3\n"}}));
+  EXPECT_THAT(plan.draft.zero, Optional(3));
+  EXPECT_THAT(plan.draft.param_dtype, Optional(plan::Dtype::bf16));
+  EXPECT_FALSE(has_errors(plan.findings));
+}
+
+// Its name is that of a program of ms-swift, which has other defaults.
+TEST(TrainerScript, ProgramOfTheRepository_HasNoDefaultsOfATool) {
+  const FileReader files = repository(
+      {{"llm_sft.py", "a = TrainingArguments(per_device_train_batch_size=2, output_dir='o')\n"}});
+  const PlanFile plan = read("torchrun --nproc_per_node 1 scripts/llm_sft.py\n", files);
+  EXPECT_THAT(plan.draft.micro_batch, Optional(2));
+  EXPECT_EQ(plan.draft.lora_rank, std::nullopt);
+  EXPECT_NE(plan.draft.recompute, plan::Recompute::full);
+}
+
+TEST(TrainerScript, AttentionThatTheProgramChooses_IsRead) {
+  const auto attention = [](const std::string& flags) {
+    return read(run("train.py", "--bf16 " + flags),
+                repository({{"train.py",
+                             "use_flash_attn: bool = False\n"
+                             "m = AutoModelForCausalLM.from_pretrained(n, attn_implementation="
+                             "\"flash_attention_2\" if args.use_flash_attn else \"eager\")\n"}}))
+        .draft.attention;
+  };
+  EXPECT_THAT(attention("--use_flash_attn False"), Optional(plan::AttentionKernel::unfused));
+  EXPECT_EQ(attention("--use_flash_attn True"), std::nullopt);
+}
+
+// A host that waits for every kernel is not estimated.
+TEST(TrainerScript, BlockingLaunches_AreReported) {
+  EXPECT_THAT(read("export CUDA_LAUNCH_BLOCKING=1\n" + run("train.py", "--bf16")).findings,
+              left_out("CUDA_LAUNCH_BLOCKING=1"));
+  EXPECT_THAT(read(run("train.py", "--bf16")).findings, Not(left_out("LAUNCH_BLOCKING")));
+}
+
 }  // namespace trainer_script_test
 }  // namespace rankwright::importer

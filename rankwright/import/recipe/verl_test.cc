@@ -150,5 +150,29 @@ TEST(Verl, ShardOfMoreRanksThanThereAre_IsOneOfAll) {
               Optional(4));
 }
 
+// `uv run --extra vllm` installs a package, and serves nothing.
+TEST(Verl, PackageOfALauncher_IsNoServer) {
+  const PlanFile plan = read_any_plan(
+      "uv run --extra vllm python3 -m verl.trainer.main_ppo data.train_batch_size=64 "
+      "actor_rollout_ref.model.path=Qwen/Qwen2.5-7B actor_rollout_ref.actor.ppo_mini_batch_size=32 "
+      "trainer.n_gpus_per_node=4\n",
+      "run.sh", refuse_file);
+  EXPECT_THAT(plan.draft.global_batch, Optional(32));
+}
+
+TEST(Verl, OverrideWithAnUnknownValue_HidesTheConfigs) {
+  const FileReader files = [](const std::string& name) -> Result<std::string> {
+    if (!name.ends_with("cfg.yaml")) return refuse_file(name);
+    return "worker: {actor: {model: {model_path: Qwen/Qwen2.5-VL-7B-Instruct}, "
+           "global_batch_size: 16}}\n";
+  };
+  const PlanFile plan = read_any_plan(
+      "model=$1\npython3 -m verl.trainer.main config=cfg.yaml data.max_prompt_length=64 "
+      "worker.actor.model.model_path=${model} trainer.n_gpus_per_node=4\n",
+      "run.sh", files);
+  EXPECT_FALSE(plan.draft.model.has_value());
+  EXPECT_THAT(plan.draft.method, Optional(plan::Method::grpo));
+}
+
 }  // namespace verl_test
 }  // namespace rankwright::importer

@@ -545,5 +545,23 @@ TEST(ShellWords, PrintedDocument_IsText) {
             1U);
 }
 
+// Whatever launches a script, and in the folder that was entered.
+TEST(ShellWords, ScriptBehindALauncher_IsFollowed) {
+  const auto last = [](const std::string& script) {
+    const ShellInput input{.file = "a.sh",
+                           .files = [](const std::string& name) -> Result<std::string> {
+                             if (name == "sub/b.sh" || name.ends_with("c.sh")) return "run --tp $1\n";
+                             return refuse_file(name);
+                           }};
+    const ShellScript read = read_shell(script, input);
+    return read.commands.empty() ? "" : join(read.commands.back().words);
+  };
+  for (const char* const run :
+       {"exec bash c.sh 4", "N=2 bash -x c.sh 4", "srun --nodes 2 bash c.sh 4", "env A=1 ./c.sh 4",
+        "nohup bash c.sh 4", "cd /root/x/sub\nsh b.sh 4"})
+    EXPECT_EQ(last(std::string(run) + "\n"), "run --tp 4") << run;
+  EXPECT_EQ(last("python train.py --hook c.sh\n"), "python train.py --hook c.sh");
+}
+
 }  // namespace shell_words_test
 }  // namespace rankwright::importer
