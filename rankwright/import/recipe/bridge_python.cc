@@ -610,7 +610,12 @@ ScriptFlags read_bridge_program(std::string_view text, const ShellInput& input,
 std::optional<ScriptFlags> read_run_bridge_program(const PlanFile& script, const ShellInput& input,
                                                    Diagnostics& findings) {
   constexpr const char* kRanks[] = {"nodes", "gpus-per-node", "world-size"};
-  if (script.text.find(".py") == std::string::npos || !is_script_file(script.name))
+  const auto has = [&](std::string_view mark) {
+    return script.text.find(mark) != std::string::npos;
+  };
+  // Flags of Megatron-LM are those of another program.
+  if (!has(".py") || has("--num-layers") || has("--tensor-model-parallel-size") ||
+      !is_script_file(script.name))
     return std::nullopt;
   ScriptFlags launch = read_script_flags(script.text, input);
   const std::string& program = launch.program_file.empty() ? launch.module : launch.program_file;

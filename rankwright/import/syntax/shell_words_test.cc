@@ -550,7 +550,8 @@ TEST(ShellWords, ScriptBehindALauncher_IsFollowed) {
   const auto last = [](const std::string& script) {
     const ShellInput input{.file = "a.sh",
                            .files = [](const std::string& name) -> Result<std::string> {
-                             if (name == "sub/b.sh" || name.ends_with("c.sh")) return "run --tp $1\n";
+                             if (name == "sub/b.sh" || name.ends_with("c.sh"))
+                               return "run --tp $1\n";
                              return refuse_file(name);
                            }};
     const ShellScript read = read_shell(script, input);
