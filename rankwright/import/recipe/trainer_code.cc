@@ -410,8 +410,9 @@ class CodeSettings {
           std::find(std::begin(kRankKeys), std::end(kRankKeys), known.path) != std::end(kRankKeys);
       if (known.plan_key != "job.lora_rank" || rank) continue;
       const YamlNode* const stated = flags_.map.find(known.path);
-      if (stated != nullptr ? !is_off(*stated) : program_.defaults().contains(known.path))
-        return true;
+      const bool on = stated != nullptr && !is_off(*stated) && stated->scalar != "full" &&
+                      !stated->scalar.starts_with("freeze");
+      if (stated != nullptr ? on : program_.defaults().contains(known.path)) return true;
     }
     return false;
   }

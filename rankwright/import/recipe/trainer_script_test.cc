@@ -696,6 +696,18 @@ TEST(TrainerScript, ProgramOfTheTrainer_IsRead) {
   EXPECT_FALSE(has_errors(plan.findings));
 }
 
+TEST(TrainerScript, AdaptersOfAnotherBranch_AreNotRead) {
+  const auto rank = [](const std::string& type) {
+    return read(run("train.py", "--bf16 --train_type " + type),
+                repository({{"train.py",
+                             "if args.train_type == 'use_lora':\n"
+                             "    config = LoraConfig(r=32)\n"}}))
+        .draft.lora_rank;
+  };
+  EXPECT_EQ(rank("freeze_vision_and_language"), std::nullopt);
+  EXPECT_THAT(rank("use_lora"), Optional(32));
+}
+
 TEST(TrainerScript, AdaptersThatAreTrainedFurther_AreRead) {
   const PlanFile plan = read(run("train.py", "--bf16 --adapter_path out/sft-r32"),
                              repository({{"train.py",
