@@ -351,7 +351,9 @@ constexpr Rule kRules[] = {
     {{"RW0206", Severity::warning, "a setting that saves memory has no effect",
       "Parameters can be offloaded only if they are sharded (ZeRO-3), offloaded states can be on "
       "NVMe drives only with ZeRO-3, activations can be offloaded only if layers are recomputed "
-      "from their inputs, and weights can be stored in 4 or 8 bits only if they are frozen.",
+      "from their inputs, weights can be stored in another format than that of computations only "
+      "if "
+      "they are frozen, and logits can be left out only for tokens that a sequence has.",
       "Set what the setting needs, or remove it.",
       "DeepSpeed, ZeRO-Offload tutorial: offload_param is valid only with stage 3",
       "world_size: 8\n"

@@ -20,13 +20,14 @@ bool is_shell_script(std::string_view name, std::string_view text) {
 }
 
 /// Returns the scripts that a shell script runs or sources, but none that only sets up an
-/// environment. One that it runs in another folder is listed there, too.
+/// environment: those that it runs first. One in a folder that the script enters is listed there,
+/// too.
 std::vector<std::string> list_named_scripts(std::string_view text) {
   constexpr std::size_t kMaxScripts = 8;
   constexpr std::string_view kStops = " \t;&|()\"'";
-  std::vector<std::string> files;
+  std::vector<std::string> files, sourced;
   std::string folder;
-  while (!text.empty() && files.size() < kMaxScripts) {
+  while (!text.empty() && files.size() + sourced.size() < kMaxScripts) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = trim(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
@@ -43,14 +44,16 @@ std::vector<std::string> list_named_scripts(std::string_view text) {
                         before.starts_with("-") || first;
       if (before == "cd") folder = word;
       const bool script = word.ends_with(".sh") && (runs || word.starts_with("./"));
-      const bool sourced = (before == "source" || before == ".") && !word.starts_with('-');
-      if ((script || sourced) && !is_environment_script(word)) {
-        files.emplace_back(word);
-        if (!folder.empty() && !word.starts_with('/')) files.push_back(folder + "/" + files.back());
+      const bool source = (before == "source" || before == ".") && !word.starts_with('-');
+      if ((script || source) && !is_environment_script(word)) {
+        std::vector<std::string>& list = source ? sourced : files;
+        list.emplace_back(word);
+        if (!folder.empty() && !word.starts_with('/')) list.push_back(folder + "/" + list.back());
       }
       before = word;
     }
   }
+  files.insert(files.end(), sourced.begin(), sourced.end());
   return files;
 }
 

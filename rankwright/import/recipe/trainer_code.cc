@@ -25,6 +25,8 @@ constexpr std::string_view kAdapterFlags[] = {"lora", "peft", "adapter", "finetu
 /// Returns whether the code decides by a condition whether there are adapters. Conditions on the
 /// bits of frozen weights do not.
 bool has_adapter_condition(std::string_view code) {
+  constexpr std::string_view kBitNames[] = {"q_lora", "qlora", "quant"};
+  constexpr std::string_view kAdapterNames[] = {"lora", "peft"};
   while (!code.empty()) {
     const std::size_t end = std::min(code.find('\n'), code.size());
     const std::string_view line = trim(code.substr(0, end));
@@ -33,12 +35,7 @@ bool has_adapter_condition(std::string_view code) {
     const bool condition = line.starts_with("if ") || line.starts_with("elif ") ||
                            line.find(" if ") != std::string_view::npos;
     const std::string tested = words.substr(condition ? words.find("if ") : words.size());
-    const bool bits = tested.find("q_lora") != std::string::npos ||
-                      tested.find("qlora") != std::string::npos ||
-                      tested.find("quant") != std::string::npos;
-    if (!bits &&
-        (tested.find("lora") != std::string::npos || tested.find("peft") != std::string::npos))
-      return true;
+    if (!has_part(tested, kBitNames) && has_part(tested, kAdapterNames)) return true;
   }
   return false;
 }
@@ -65,13 +62,10 @@ constexpr ArgumentsClass kArgumentsClasses[] = {
     {"GRPOConfig", "grpo"}, {"DPOConfig", "dpo"},         {"ORPOConfig", "orpo"},
     {"SFTConfig"},          {"Seq2SeqTrainingArguments"}, {"TrainingArguments"}};
 
-/// The trainers, whose arguments state lengths in older versions of TRL.
-constexpr std::string_view kTrainers[] = {"SFTTrainer", "DPOTrainer", "ORPOTrainer"};
+/// TRL's trainers. Their arguments name the model, and state lengths in older versions.
+constexpr std::string_view kTrainers[] = {"GRPOTrainer", "SFTTrainer", "DPOTrainer", "ORPOTrainer"};
 constexpr std::string_view kTrainerArguments[] = {"max_length", "max_seq_length",
                                                   "max_prompt_length"};
-
-/// Trainers that load the model that they are given the name of.
-constexpr std::string_view kModelTrainers[] = {"GRPOTrainer", "SFTTrainer", "DPOTrainer"};
 
 /// Keys that a switch turns on: they count only if it is on.
 constexpr std::string_view kAdapterParts[] = {"job.lora_rank", "job.lora_modules",
@@ -96,16 +90,14 @@ const ArgumentsClass* find_arguments_class(std::string_view code) {
   return nullptr;
 }
 
-bool states_any(const ScriptFlags& flags, std::span<const std::string_view> keys) {
-  return std::any_of(keys.begin(), keys.end(),
-                     [&](std::string_view key) { return has_key(flags, key); });
-}
-
 /// The settings that the code decides, and where they are reported.
 class CodeSettings {
  public:
   CodeSettings(ScriptFlags& flags, const TrainerProgram& program, PlanFile& plan)
-      : flags_(flags), program_(program), plan_(plan) {}
+      : flags_(flags),
+        program_(program),
+        plan_(plan),
+        statements_(split_statements(program.code())) {}
 
   /// Drops a switch for Liger's kernels that the program has of its own and never applies.
   void drop_unused_kernels() {
@@ -208,7 +200,7 @@ class CodeSettings {
     bool loads = false;    // there is such a call
     bool open = false;     // a format is not known
     bool unstated = true;  // no format is stated
-    for (const PythonStatement& statement : split_statements(code)) {
+    for (const PythonStatement& statement : statements_) {
       const std::size_t at = statement.text.find(kLoads);
       if (at == std::string_view::npos || !loads_language_model(statement.text.substr(0, at)))
         continue;
@@ -243,7 +235,7 @@ class CodeSettings {
       formats = {cast};
       open = false;
     }
-    for (const std::string_view trainer : kModelTrainers)
+    for (const std::string_view trainer : kTrainers)
       if (!model)
         model = read_literal(
             find_argument(list_named_arguments(find_python_call(code, trainer)), "model"));
@@ -298,7 +290,7 @@ class CodeSettings {
   /// Adds the attributes of the arguments that the code sets: `training_args.bf16 = True`.
   void add_assigned(std::vector<std::string>& added) {
     constexpr std::string_view kOwner = "_args.";
-    for (const PythonStatement& statement : split_statements(program_.code())) {
+    for (const PythonStatement& statement : statements_) {
       const PythonArgument assigned = parse_argument(statement.text);
       const std::size_t at = assigned.name.find(kOwner);
       if (at == std::string_view::npos) continue;
@@ -310,7 +302,7 @@ class CodeSettings {
   /// Adds the arguments that the code collects: `kwargs = dict(bf16=True)`, `{"bf16": True}`.
   void add_collected(std::vector<std::string>& added) {
     constexpr std::string_view kDict = "dict(";
-    for (const PythonStatement& statement : split_statements(program_.code())) {
+    for (const PythonStatement& statement : statements_) {
       const PythonArgument one = parse_argument(statement.text);
       if (!has_part(one.name, kCollections)) continue;
       const bool call = one.value.starts_with(kDict);
@@ -340,7 +332,7 @@ class CodeSettings {
 
   /// Returns whether the code has one of the names outside its imports.
   bool calls_any(std::span<const std::string_view> names) const {
-    for (const PythonStatement& statement : split_statements(program_.code()))
+    for (const PythonStatement& statement : statements_)
       if (!statement.text.starts_with("from ") && !statement.text.starts_with("import ") &&
           has_part(statement.text, names))
         return true;
@@ -355,20 +347,19 @@ class CodeSettings {
         {"model.half()", "float16"},
         {"model.to(torch.bfloat16)", "bfloat16"},
         {"model.to(torch.float16)", "float16"}};
-    const std::vector<PythonStatement> statements = split_statements(program_.code());
-    for (std::size_t i = 0; i < statements.size(); ++i)
+    for (std::size_t i = 0; i < statements_.size(); ++i) {
+      const std::string_view text = statements_[i].text;
       for (const auto& [cast, format] : kCasts)
-        if (trim(statements[i].text.substr(statements[i].text.find('=') + 1)) == cast &&
-            !is_conditional(statements, i))
-          return format;
+        if (trim(text.substr(text.find('=') + 1)) == cast && !is_conditional(i)) return format;
+    }
     return {};
   }
 
   /// Returns whether a statement is under a condition.
-  static bool is_conditional(const std::vector<PythonStatement>& statements, std::size_t at) {
-    std::size_t indent = statements[at].indent;
+  bool is_conditional(std::size_t at) const {
+    std::size_t indent = statements_[at].indent;
     for (std::size_t i = at; i-- > 0 && indent > 0;) {
-      const PythonStatement& one = statements[i];
+      const PythonStatement& one = statements_[i];
       if (one.indent >= indent) continue;
       indent = one.indent;
       if (one.text.starts_with("if ") || one.text.starts_with("elif ") ||
@@ -447,6 +438,7 @@ class CodeSettings {
   ScriptFlags& flags_;
   const TrainerProgram& program_;
   PlanFile& plan_;
+  std::vector<PythonStatement> statements_;  // of the program
 };
 
 }  // namespace
@@ -463,7 +455,7 @@ bool runs_trainer_program(std::string_view text, const std::string& name, const 
   const std::string program = read_script_flags(text, variables).module;
   if (!program.ends_with(".py")) return false;
   const Result<std::string> code = read_named_file(files, name, program);
-  return code && find_arguments_class(blank_python_comments(*code)) != nullptr;
+  return code && constructs_arguments(*code);
 }
 
 bool add_code_settings(ScriptFlags& flags, const FileReader& files, PlanFile& plan) {

@@ -116,6 +116,11 @@ bool has_key(const ScriptFlags& flags, std::string_view key) {
                      [&](const auto& one) { return one.flag == key; });
 }
 
+bool states_any(const ScriptFlags& flags, std::span<const std::string_view> keys) {
+  return std::any_of(keys.begin(), keys.end(),
+                     [&](std::string_view key) { return has_key(flags, key); });
+}
+
 void add_key(ScriptFlags& flags, std::string_view key, std::string_view value) {
   YamlNode node;
   node.kind = YamlNode::Kind::scalar;
@@ -141,8 +146,7 @@ void add_tool_defaults(ScriptFlags& flags, std::string_view command, bool own) {
   if (has_key(flags, "fsdp") && flags.map.find("fsdp") == nullptr)
     add_key(flags, "fsdp", "full_shard");
   const bool swift = tool->defaults.data() == kSwiftDefaults;
-  const bool accumulates = std::any_of(std::begin(kAccumulationKeys), std::end(kAccumulationKeys),
-                                       [&](std::string_view key) { return has_key(flags, key); });
+  const bool accumulates = states_any(flags, kAccumulationKeys);
   // ms-swift's default depends on the ranks (trainer_script.cc).
   if (!accumulates && !swift) add_key(flags, "gradient_accumulation_steps", "1");
   if (!swift) return;
@@ -170,16 +174,12 @@ std::vector<std::string> list_name_parts(const std::string& path) {
 
 void add_named_settings(ScriptFlags& flags, const std::vector<std::string>& names, bool code_known,
                         PlanFile& plan) {
-  const auto has_any = [&](std::span<const std::string_view> keys) {
-    return std::any_of(keys.begin(), keys.end(),
-                       [&](std::string_view key) { return has_key(flags, key); });
-  };
   for (const std::string& name : names)
     for (const ProgramName& row : kProgramNames) {
       const bool named = lower(name).find(row.word) != std::string::npos;
       const bool code_decides = code_known && row.states == kUsualAdapters;
-      if (!named || code_decides || has_any(row.unless) ||
-          (!row.needs.empty() && !has_any(row.needs)))
+      if (!named || code_decides || states_any(flags, row.unless) ||
+          (!row.needs.empty() && !states_any(flags, row.needs)))
         continue;
       add_key(flags, row.key, row.value);
       plan.findings.push_back(

@@ -89,6 +89,8 @@ void lift_sections(YamlNode& root);
 
 /// Returns whether a script states a flag, with a value or without a known one.
 bool has_key(const ScriptFlags& flags, std::string_view key);
+/// Returns whether it states one of these flags.
+bool states_any(const ScriptFlags& flags, std::span<const std::string_view> keys);
 void add_key(ScriptFlags& flags, std::string_view key, std::string_view value);
 
 /// Returns the name of a config, and that of its folder if the name states no method:
