@@ -25,12 +25,12 @@ i64 read_size(const std::vector<PythonArgument>& arguments, std::string_view nam
 /// Returns the width of torchtitan's feed-forward layers: two thirds of four times the hidden size,
 /// times a factor, rounded up to a multiple (models/llama3/model/model.py).
 i64 compute_width(const std::vector<PythonArgument>& arguments, i64 hidden) {
-  constexpr double kMost = 100;  // of the factor
+  constexpr double kMaxFactor = 100;
   const i64 multiple = read_size(arguments, "multiple_of", 256);
   i64 width = std::min(hidden, kMaxCount / 16) * 4 * 2 / 3;
   const std::string factor(find_argument(arguments, "ffn_dim_multiplier"));
   const double by = std::strtod(factor.c_str(), nullptr);
-  if (by > 0 && by < kMost) width = i64(std::floor(double(width) * by));
+  if (by > 0 && by < kMaxFactor) width = i64(std::floor(double(width) * by));
   return (width + multiple - 1) / multiple * multiple;
 }
 

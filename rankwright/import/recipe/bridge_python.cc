@@ -2,7 +2,8 @@
 // ("cfg.train.global_batch_size = 64"), and those for NeMo 2.0 that change a recipe
 // ("recipe.data.global_batch_size = 64"). The text is read statement by statement and never
 // executed: literals and names that were assigned one, in the first function that has settings.
-// Settings in loops, and under conditions of unknown value, are left open.
+// Settings in loops, and under conditions of unknown value, are left open. Scripts that run such a
+// program are read in bridge_script.cc.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +13,6 @@
 #include "rankwright/base/format.h"
 #include "rankwright/base/trim.h"
 #include "rankwright/import/framework/recipes.h"
-#include "rankwright/import/plan/plan_format.h"
 #include "rankwright/import/script/script_flags.h"
 #include "rankwright/import/syntax/lines.h"
 #include "rankwright/import/syntax/python_text.h"
@@ -605,74 +605,6 @@ ScriptFlags read_bridge_program(std::string_view text, const ShellInput& input,
                         "of NeMo have",
                         "set recipe.peft.dim", {.file = input.file}));
   return flags;
-}
-
-std::optional<ScriptFlags> read_run_bridge_program(const PlanFile& script, const ShellInput& input,
-                                                   Diagnostics& findings) {
-  constexpr const char* kRanks[] = {"nodes", "gpus-per-node", "world-size"};
-  const auto has = [&](std::string_view mark) {
-    return script.text.find(mark) != std::string::npos;
-  };
-  // Flags of Megatron-LM are those of another program.
-  if (!has(".py") || has("--num-layers") || has("--tensor-model-parallel-size") ||
-      !is_script_file(script.name))
-    return std::nullopt;
-  ScriptFlags launch = read_script_flags(script.text, input);
-  const std::string& program = launch.program_file.empty() ? launch.module : launch.program_file;
-  if (!program.ends_with(".py") || !input.files) return std::nullopt;
-  const Result<std::string> text = read_named_file(input.files, script.name, program);
-  if (!text || !is_bridge_program(program, *text)) return std::nullopt;
-  const ScriptFlags overrides = read_overrides(script.text, input);
-  if (!overrides.config.scalar.empty()) return std::nullopt;  // a config states them instead
-  ShellInput arguments = input;
-  arguments.file = program;
-  for (const YamlEntry& entry : launch.map.entries) {
-    std::string name = entry.key.scalar;
-    std::replace(name.begin(), name.end(), '-', '_');
-    arguments.variables.emplace(std::move(name), entry.value.scalar);
-  }
-  if (launch.open_ranks && launch.open_ranks->nodes)
-    arguments.variables.emplace("nodes", std::to_string(*launch.open_ranks->nodes));
-  if (launch.open_ranks && launch.open_ranks->gpus)
-    arguments.variables.emplace("gpus_per_node", std::to_string(*launch.open_ranks->gpus));
-  ScriptFlags flags = read_bridge_program(*text, arguments, findings);
-  YamlNode place;
-  if (!launch.map.entries.empty()) place = launch.map.entries.back().key;
-  move_to(flags.map, place);
-  for (ScriptFlags::Unknown& one : flags.unknown) move_to(one.place, place);
-  for (ScriptFlags::Default& one : flags.defaults) move_to(one.place, place);
-  for (const char* const rank : kRanks)
-    if (const YamlNode* const stated = launch.map.find(rank)) {
-      std::erase_if(flags.map.entries, [&](const YamlEntry& entry) {
-        return name_flag(entry.key.scalar) == rank ||
-               (entry.key.scalar == "trainer.devices" &&
-                std::string_view(rank) == "gpus-per-node") ||
-               (entry.key.scalar == "trainer.num_nodes" && std::string_view(rank) == "nodes");
-      });
-      YamlEntry entry{*stated, *stated};
-      entry.key.scalar = rank;
-      flags.map.entries.push_back(std::move(entry));
-    }
-  // Overrides of the command line: "train.global_batch_size=8".
-  for (const YamlEntry& override : overrides.map.entries) {
-    if (override.key.scalar.find('.') == std::string::npos) continue;
-    const std::string flag = name_flag(override.key.scalar);
-    std::erase_if(flags.map.entries,
-                  [&](const YamlEntry& entry) { return name_flag(entry.key.scalar) == flag; });
-    flags.map.entries.push_back(override);
-  }
-  flags.open_ranks = launch.open_ranks;
-  flags.used = launch.used;
-  return flags;
-}
-
-bool runs_bridge_program(std::string_view text, const std::string& name, const FileReader& files,
-                         ShellInput variables) {
-  PlanFile script{.name = name, .text = std::string(text)};
-  variables.file = name;
-  variables.files = files;
-  Diagnostics ignored;
-  return read_run_bridge_program(script, variables, ignored).has_value();
 }
 
 }  // namespace rankwright::importer

@@ -108,7 +108,7 @@ class CodeSettings {
       return;
     for (YamlEntry& entry : flags_.map.entries)
       if (entry.key.scalar == kSwitch) entry.value.scalar = "false";
-    assume(fmt::format("no kernels of Liger: {} has the switch and applies none",
+    assume(fmt::format("no Liger kernels: {} defines the switch and never applies them",
                        make_path_excerpt(program_.name())));
   }
 
@@ -254,7 +254,7 @@ class CodeSettings {
       add_resolved("torch_dtype", "'float32'", added);
     report(added, fmt::format("as {} loads the model", make_path_excerpt(program_.name())));
     if (!further.empty())
-      assume(fmt::format("{} in {} without memory or work: only the trained model is counted",
+      assume(fmt::format("{} in {} is not counted: only the trained model is estimated",
                          make_excerpt(fmt::format("{}", fmt::join(further, ", "))),
                          make_path_excerpt(program_.name())));
   }
