@@ -307,6 +307,7 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"use-flash-attn-v1", "software.attention", read_flash},
     {"use-flash-attn-v2", "software.attention", read_flash},
     {"use-flash-attn-triton", "software.attention", read_flash},
+    {"use-flash-attn-builder", "software.attention", read_flash},
     {"transformer-impl", "software.attention"},
     {"activations-checkpoint-method", "parallelism.recompute", read_old_recompute},
     {"activations-checkpoint-num-layers", "parallelism.recompute"},
@@ -726,6 +727,23 @@ ScriptFlags name_program_flags(ScriptFlags program, const ShellInput& input) {
   return flags;
 }
 
+/// Adds the arguments of the YAML file that takes the place of flags: `--yaml-cfg gpt.yaml`.
+void add_yaml_arguments(ScriptFlags& flags, const ShellInput& input) {
+  const YamlNode* const named = flags.map.find("yaml-cfg");
+  if (named == nullptr || !input.files) return;
+  const YamlNode place = *named;
+  const Result<std::string> text = read_named_config(input.files, input.file, place.scalar);
+  Diagnostics ignored;
+  Result<YamlNode> root =
+      text ? read_python_yaml(*text, place.scalar, ignored) : Result<YamlNode>(fail(text.error()));
+  if (!root) return;
+  ScriptFlags stated = read_megatron_yaml(*root, input, is_read);
+  move_to(stated.map, place);
+  for (YamlEntry& entry : stated.map.entries)
+    if (flags.map.find(entry.key.scalar) == nullptr) flags.map.entries.push_back(std::move(entry));
+  flags.off.insert(flags.off.end(), stated.off.begin(), stated.off.end());
+}
+
 }  // namespace
 
 bool claims_megatron(std::string_view file, std::string_view text) {
@@ -737,7 +755,7 @@ bool claims_megatron(std::string_view file, std::string_view text) {
   return has_argument_dump(text) || has("--tensor-model-parallel-size") ||
          has("--tensor_model_parallel_size") || has_overrides(text) || has("megatron sft") ||
          has("megatron pt") || has("megatron rlhf") || has("--train-backend fsdp") ||
-         (has("--num-layers") && has("--hidden-size")) ||
+         has("--yaml-cfg") || (has("--num-layers") && has("--hidden-size")) ||
          (has("--num_layers") && has("--hidden_size") && has("--micro_batch_size"));
 }
 
@@ -782,6 +800,7 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
     bridge = !flags.recipe_name.empty();
   } else {
     flags = read_script_flags(plan.text, input);
+    add_yaml_arguments(flags, input);
   }
   add_recipe_defaults(flags, plan);
   keep_presence(flags, "merge-file");

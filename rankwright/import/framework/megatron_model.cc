@@ -362,7 +362,8 @@ void read_vocabulary(ForeignReading& r, model::Shapes& s) {
     const i64 width = layer.ffn.sparse() ? layer.ffn.expert_width : layer.ffn.width;
     if (m.hidden != s.hidden || m.layers() != s.layers || layer.attention.heads != s.heads ||
         (!latent && layer.attention.kv_heads != s.kv_heads) ||
-        width != (layer.ffn.sparse() ? s.expert_ffn : s.ffn))
+        width != (layer.ffn.sparse() ? s.expert_ffn : s.ffn) ||
+        (layer.ffn.matrices == 3) != is_on(r, "swiglu"))
       continue;
     s.vocab = m.vocab;
     why = fmt::format("as in {}, which has the same shapes", m.name);
@@ -435,6 +436,12 @@ void read_megatron_model(ForeignReading& r) {
                    ? read_size(r, "num-query-groups", 1)
                    : read_size(r, "num-key-value-heads", s.heads);         // Megatron-DeepSpeed
   if (get_word(r, "attention-head-type") == "multiquery") s.kv_heads = 1;  // BigCode's
+  if (const YamlNode* const groups = find_path(r.root, "num-query-groups");
+      groups != nullptr && !is_on(r, "group-query-attention") && s.kv_heads == s.heads &&
+      groups->scalar != std::to_string(s.heads) && groups->scalar != "1")
+    report_left_out(r, *groups,
+                    "--num-query-groups has no effect without --group-query-attention: estimated "
+                    "with as many key-value heads as heads");
   s.head_dim = read_size(r, "kv-channels", 0);
   s.mtp_layers = read_size(r, "mtp-num-layers", 0);
   read_experts(r, s);

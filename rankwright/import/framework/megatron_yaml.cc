@@ -72,6 +72,7 @@ constexpr RecipeKey kRecipeKeys[] = {
     {"peft-scheme", "lora", "target-modules", "attention_qkv", true},
     {"peft-scheme", "qlora", "target-modules", "attention_qkv", true},
     {"num-moe-experts", "", "num-experts"},
+    {"fp8-params", "true", "fp8-param-gather", "true"},
     // neuronx-nemo-megatron has other names.
     {"num-kv-heads", "", "num-query-groups"},
     {"num-experts-per-tok", "", "moe-router-topk"},

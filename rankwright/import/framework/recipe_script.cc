@@ -99,6 +99,72 @@ void read_bridge_example(ScriptFlags& script, ScriptFlags& flags) {
   flags.map.entries.push_back(std::move(named));
 }
 
+/// A program of NeMo 1.x, and the config that it takes from the folder `conf` beside it if a
+/// command names none.
+struct NemoProgram {
+  std::string_view program, config;
+};
+constexpr NemoProgram kNemoPrograms[] = {
+    {"megatron_gpt_pretraining.py", "megatron_gpt_config"},
+    {"megatron_gpt_continue_training.py", "megatron_gpt_config"},
+    {"megatron_gpt_sft.py", "megatron_gpt_sft"},
+    {"megatron_gpt_finetuning.py", "megatron_gpt_finetuning_config"},
+    {"megatron_gpt_peft_tuning.py", "megatron_gpt_peft_tuning_config"},
+};
+
+const NemoProgram* find_nemo_program(const ScriptFlags& script) {
+  const auto found =
+      std::find_if(std::begin(kNemoPrograms), std::end(kNemoPrograms),
+                   [&](const NemoProgram& row) { return row.program == script.program; });
+  return found == std::end(kNemoPrograms) ? nullptr : found;
+}
+
+/// Takes the config of a program of NeMo that lies beside it, if the command names none.
+void add_usual_config(ScriptFlags& script, const ShellInput& input) {
+  const NemoProgram* const row = find_nemo_program(script);
+  if (row == nullptr || !script.hydra_config.scalar.empty() || !input.files ||
+      script.map.entries.empty())
+    return;
+  const std::string& program = script.program_file.empty() ? script.module : script.program_file;
+  YamlNode config = script.map.entries.front().key;
+  config.scalar =
+      fmt::format("{}conf/{}.yaml", program.substr(0, program.rfind('/') + 1), row->config);
+  if (read_named_file(input.files, input.file, config.scalar)) script.hydra_config = config;
+}
+
+/// The settings of megatron_gpt_config.yaml that its users override least (NeMo 1.20 to 1.23).
+constexpr std::pair<std::string_view, std::string_view> kGptConfig[] = {
+    {"num-layers", "12"},        {"hidden-size", "768"},     {"num-attention-heads", "12"},
+    {"ffn-hidden-size", "3072"}, {"seq-length", "512"},      {"max-position-embeddings", "512"},
+    {"micro-batch-size", "4"},   {"global-batch-size", "8"}, {"fp16", "true"},
+};
+
+/// Adds the defaults of that config, if the command overrides it without having it beside.
+void add_nemo_defaults(const ScriptFlags& script, ScriptFlags& flags, Diagnostics& findings) {
+  const NemoProgram* const row = find_nemo_program(script);
+  if (row == nullptr || row->config != kNemoPrograms[0].config ||
+      !script.hydra_config.scalar.empty() || script.map.entries.empty())
+    return;
+  const YamlNode place = script.map.entries.front().key;
+  std::vector<std::string> added;
+  for (const auto& [flag, value] : kGptConfig) {
+    const bool unknown = std::any_of(
+        script.unknown.begin(), script.unknown.end(),
+        [name = flag](const ScriptFlags::Unknown& one) { return name_flag(one.flag) == name; });
+    const bool format = flag == "fp16" && (flags.map.find("bf16") || flags.map.find("fp32"));
+    if (unknown || format || flags.map.find(flag) != nullptr) continue;
+    YamlEntry entry{place, place};
+    entry.key.scalar = flag;
+    entry.value.scalar = value;
+    flags.map.entries.push_back(std::move(entry));
+    added.push_back(fmt::format("{} {}", flag, value));
+  }
+  if (!added.empty())
+    findings.push_back(make_assumption(
+        fmt::format("{}, as conf/{}.yaml of NeMo has them", fmt::join(added, ", "), row->config),
+        "put the config beside the script", location(place, {})));
+}
+
 /// A setting that a recipe has a value of its own for.
 struct RecipeSetting {
   const char* flag;
@@ -185,8 +251,10 @@ ScriptFlags read_overridden_recipe(std::string_view text, const ShellInput& inpu
     script.hydra_config = *group;
     script.hydra_config.scalar = fmt::format("conf/training/{}.yaml", group->scalar);
   }
+  add_usual_config(script, input);
   ScriptFlags flags =
       read_megatron_yaml(merge_hydra_config(script, input, findings), input, is_read);
+  add_nemo_defaults(script, flags, findings);
   if (const YamlNode* const recipe = script.map.find("recipe")) {
     script.recipe_name = recipe->scalar;
     YamlEntry named{*recipe, *recipe};

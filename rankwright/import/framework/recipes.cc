@@ -89,6 +89,32 @@ const YamlNode* find_reference(const std::string& text, const YamlNode& root,
   return find_path(root, path.substr(kLauncher.size()));
 }
 
+/// Returns the product that "${mul:${a}, ${b}}" or "${multiply:4, ${.c}}" stands for; nothing if a
+/// factor is not known.
+std::optional<i64> multiply_references(std::string_view text, const YamlNode& root,
+                                       const std::vector<std::string>& place) {
+  constexpr std::string_view kStarts[] = {"${mul:", "${multiply:"};
+  constexpr std::size_t kLongest = 256;
+  const auto start = std::find_if(std::begin(kStarts), std::end(kStarts),
+                                  [&](std::string_view one) { return text.starts_with(one); });
+  if (start == std::end(kStarts) || !text.ends_with('}') || text.size() > kLongest)
+    return std::nullopt;
+  text = text.substr(start->size(), text.size() - start->size() - 1);
+  i64 all = 1;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(','), text.size());
+    std::string part(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    std::erase(part, ' ');
+    const YamlNode* const named = find_reference(part, root, place);
+    const Result<i64> n = parse_count(named == nullptr ? part : named->scalar, 1);
+    const std::optional<i64> more = n ? product({all, *n}) : std::nullopt;
+    if (!more) return std::nullopt;
+    all = *more;
+  }
+  return all;
+}
+
 /// Resolves the references in `node`, which is in the map at `place`.
 void resolve_in(YamlNode& node, const YamlNode& root, std::vector<std::string>& place, int depth) {
   constexpr int kMaxDepth = 32, kMaxSteps = 8;
@@ -100,6 +126,8 @@ void resolve_in(YamlNode& node, const YamlNode& root, std::vector<std::string>& 
     resolve_in(entry.value, root, place, depth + 1);
     if (map) place.pop_back();
   }
+  if (const std::optional<i64> product = multiply_references(node.scalar, root, place))
+    node.scalar = std::to_string(*product);
   for (int step = 0; step < kMaxSteps && node.kind == YamlNode::Kind::scalar; ++step) {
     const YamlNode* const target = find_reference(node.scalar, root, place);
     if (target == nullptr || target->kind != YamlNode::Kind::scalar) return;

@@ -121,7 +121,16 @@ void read_old_degree(ForeignReading& r, const YamlNode& node) {
 
 /// The switch of 2024 for matmuls in 8 bits.
 void read_old_float8(ForeignReading& r, const YamlNode& node) {
-  if (r.fields.flag(node) == true) r.draft.matmul = plan::Matmul::fp8;
+  if (r.fields.flag(node) != true) return;
+  if (find_path(r.root, "training.local_batch_size") == nullptr) {
+    r.draft.matmul = plan::Matmul::fp8;
+    return;
+  }
+  // Releases with this key have converters instead.
+  if (find_path(r.root, "model.converters") == nullptr)
+    report_left_out(r, node,
+                    "enable_float8_linear has no effect since model.converters turns float8 on: "
+                    "estimated in bf16");
 }
 
 /// The switch before that one: "" is off, and "dynamic" and "delayed" are ways of scaling.
@@ -323,8 +332,13 @@ bool read_schedule(ForeignReading& r) {
       {"PipelineScheduleMulti", pipeline::Schedule::interleaved},
       {"_PipelineScheduleRuntime", pipeline::Schedule::interleaved},
   };
+  // PyTorch compares the names without regard to case.
+  YamlNode spelled = *node;
+  for (const Word<pipeline::Schedule>& known : kWords)
+    if (lower(node->scalar.substr(0, kLongestLabel)) == lower(known.word))
+      spelled.scalar = known.word;
   r.fields.under("parallelism.schedule", *node,
-                 [&] { r.draft.schedule = parse_word(r, *node, kWords); });
+                 [&] { r.draft.schedule = parse_word(r, spelled, kWords); });
   return r.draft.schedule && row(*r.draft.schedule).min_chunks > 1;
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 /// Looking for the nearest of a thousand names takes time, and files are untrusted.
 constexpr int kMaxSuggestions = 32;
-constexpr std::size_t kMaxListed = 6;
+constexpr std::size_t kMaxListed = 10;
 
 bool decides(const ForeignKey& row) {
   return !row.plan_key.empty() || !row.not_modeled.empty() || row.read != nullptr;

@@ -14,8 +14,8 @@ namespace unknown_keys_test {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-PlanFile read_as(std::string_view format, std::string text) {
-  return read_plan_as(*find_plan_format(format), std::move(text), "config", refuse_file);
+PlanFile read_as(std::string_view format, std::string text, const std::string& name = "config") {
+  return read_plan_as(*find_plan_format(format), std::move(text), name, refuse_file);
 }
 
 /// Returns the findings about unknown keys.
@@ -136,6 +136,7 @@ std::string write_config(std::string_view list, const std::vector<std::string>& 
     return text;
   }
   nlohmann::json root = nlohmann::json::object();
+  if (list == "easyr1") root["worker"]["actor"]["micro_batch_size_per_device_for_update"] = 4;
   for (const std::string& key : keys) {
     std::string pointer = "/" + key;
     std::replace(pointer.begin(), pointer.end(), '.', '/');
@@ -143,6 +144,9 @@ std::string write_config(std::string_view list, const std::vector<std::string>& 
   }
   return root.dump();
 }
+
+/// Formats most of whose keys are data and logging, which are ignored without a list.
+constexpr std::string_view kUnlisted[] = {"verl", "easyr1", "maxtext", "llm-foundry", "nemo-rl"};
 
 // The lists say what does not matter: a listed key is ignored and gives no finding. A key that a
 // reader's table has must not be listed.
@@ -158,16 +162,22 @@ TEST(KnownKeys, EveryListedKey_IsIgnoredInSilence) {
       const std::vector<std::string> some(
           keys.begin() + long(begin),
           keys.begin() + long(std::min(begin + kTogether, keys.size())));
-      const std::string format = list == "torchtitan" ? "torchtitan-0.2" : std::string(list);
-      const PlanFile plan = read_as(format, write_config(list, some));
+      const bool unlisted =
+          std::find(std::begin(kUnlisted), std::end(kUnlisted), list) != std::end(kUnlisted);
+      const std::string format = list == "torchtitan" ? "torchtitan-0.2"
+                                 : list == "easyr1"   ? "verl"
+                                                      : std::string(list);
+      const PlanFile plan =
+          read_as(format, write_config(list, some), unlisted ? "config.yaml" : "config");
       EXPECT_THAT(find_unknown(plan), IsEmpty()) << list;
       std::vector<std::string> read;
       const std::vector<std::string>& ignored = plan.ignored_keys;
       for (const std::string& key : some) {
-        // The keys that tools of the Trainer ignore are not listed.
-        const bool silent = list == "fine-tuning"
-                                ? !has_row(fine_tuning_keys(), key)
-                                : std::find(ignored.begin(), ignored.end(), key) != ignored.end();
+        // The keys that tools of the Trainer and of recipes ignore are not listed.
+        const bool silent =
+            list == "fine-tuning"
+                ? !has_row(fine_tuning_keys(), key)
+                : unlisted || std::find(ignored.begin(), ignored.end(), key) != ignored.end();
         if (!silent) read.push_back(key);
       }
       EXPECT_THAT(read, IsEmpty()) << list << ": take them off the list";

@@ -1,5 +1,7 @@
 #include "rankwright/import/plan/hub_model.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -68,10 +70,10 @@ bool states_size(std::string_view name) {
 
 /// Models with an encoder, and the language model behind it.
 constexpr std::pair<std::string_view, std::string_view> kLanguageModels[] = {
-    {"qwen2-vl-2b", "qwen2-1.5b"},     {"qwen2-vl-", "qwen2-"},
-    {"qwen2.5-vl-", "qwen2.5-"},       {"qwen3-vl-", "qwen3-"},
-    {"qwen2-audio-7b", "qwen2-7b"},    {"llava-v1.5-7b", "llama-2-7b"},
-    {"llava-v1.5-13b", "llama-2-13b"},
+    {"qwen2-vl-2b", "qwen2-1.5b"},   {"qwen2-vl-", "qwen2-"},
+    {"qwen3-vl-2b", "qwen3-1.7b"},   {"qwen2.5-vl-", "qwen2.5-"},
+    {"qwen3-vl-", "qwen3-"},         {"qwen2-audio-7b", "qwen2-7b"},
+    {"llava-v1.5-7b", "llama-2-7b"}, {"llava-v1.5-13b", "llama-2-13b"},
 };
 
 /// Returns whether the last part of a path is that of a cache or a trainer, and no name:
@@ -107,6 +109,9 @@ std::string find_label(std::string_view path) {
     label = lower(part.substr(0, kLongestLabel));
     std::replace(label.begin(), label.end(), '_', '-');
     if (label.starts_with(kCache)) label.erase(0, label.rfind("--") + 2);
+    // "qwen__qwen3-8b", as some name their folders
+    if (const std::size_t owner = label.find("--"); owner != std::string::npos && owner > 0)
+      label.erase(0, owner + 2);
     if (!is_a_place(label) || slash == std::string_view::npos) break;
     path = path.substr(0, slash);
   }
@@ -153,6 +158,11 @@ std::optional<model::Model> find_by_label(std::string text) {
 
 std::optional<model::Model> find_hub_model(std::string_view name) {
   std::string text = find_label(name);
+  // Vicuna's names have their version before or behind the size.
+  if (text.find("vicuna") != std::string::npos)
+    for (const char* const size : {"7b", "13b"})
+      if (text.find(size) != std::string::npos)
+        return find_by_label(fmt::format("llama-2-{}", size));
   for (const auto& [from, to] : kSameShapes)
     if (text.starts_with(from)) {
       text = std::string(to) + text.substr(from.size());

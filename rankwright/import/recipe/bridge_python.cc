@@ -15,6 +15,7 @@
 #include "rankwright/import/framework/recipes.h"
 #include "rankwright/import/script/script_flags.h"
 #include "rankwright/import/syntax/lines.h"
+#include "rankwright/import/syntax/python_calls.h"
 #include "rankwright/import/syntax/python_text.h"
 #include "rankwright/import/syntax/shell_evaluator.h"
 
@@ -26,8 +27,9 @@ constexpr std::string_view kSections[] = {
     "model",        "train",   "dataset",   "optimizer", "optim",   "ddp", "mixed_precision",
     "comm_overlap", "profile", "tokenizer", "peft",      "trainer", "data"};
 
-/// The functions of a module of NeMo that make a recipe.
+/// The functions of a module of NeMo that make a recipe, also as arguments of `partial`.
 constexpr std::string_view kPretrain = ".pretrain_recipe(", kFinetune = ".finetune_recipe(";
+constexpr std::string_view kPartial = "partial(", kPretrainPart = ".pretrain_recipe,";
 
 /// The ends of the names of Megatron-Bridge's recipes ("llama3_8b_pretrain_config").
 constexpr std::string_view kBridgeRecipes[] = {"_pretrain_config", "_finetune_config",
@@ -45,6 +47,8 @@ constexpr RecipeArgument kRecipeArguments[] = {
     {"pipeline_parallelism", "trainer.strategy.pipeline_model_parallel_size"},
     {"context_parallelism", "trainer.strategy.context_parallel_size"},
     {"sequence_parallelism", "trainer.strategy.sequence_parallel"},
+    {"expert_parallelism", "trainer.strategy.expert_model_parallel_size"},
+    {"virtual_pipeline_parallelism", "trainer.strategy.virtual_pipeline_model_parallel_size"},
     {"tensor_model_parallel_size", "model.tensor_model_parallel_size"},
     {"pipeline_model_parallel_size", "model.pipeline_model_parallel_size"},
     {"context_parallel_size", "model.context_parallel_size"},
@@ -79,10 +83,19 @@ constexpr NemoClass kNemoClasses[] = {
     {"MockDataModule", "data.", false, {{"model.tokenizer_type", "GPT2BPETokenizer"}}},
     {"GPTConfig", "model.", true},
     {"Config1B", "model.", true},
+    {"Config2B", "model.", true},
     {"Config3B", "model.", true},
     {"Config7B", "model.", true},
     {"Config8B", "model.", true},
+    {"Config9B", "model.", true},
+    {"Config12B", "model.", true},
+    {"Config13B", "model.", true},
+    {"Config14B", "model.", true},
+    {"Config24B", "model.", true},
+    {"Config27B", "model.", true},
+    {"Config32B", "model.", true},
     {"Config70B", "model.", true},
+    {"Config72B", "model.", true},
     {"Config405B", "model.", true},
     {"Config8x7B", "model.", true},
     {"Config8x22B", "model.", true},
@@ -201,7 +214,12 @@ class ProgramReader {
         const PythonArgument argument = parse_argument(one);
         if (argument.name.empty() || argument.value.empty()) continue;
         const std::string setting = fmt::format("{}{}", row.section, argument.name);
-        if (const std::optional<PythonValue> value = scope_.find(argument.value))
+        std::optional<PythonValue> value = scope_.find(argument.value);
+        if (!value && is_dotted_name(argument.value)) {  // a parameter with a default
+          value = scope_.find(find_assigned(text_, argument.value));
+          if (value) value->assumed = argument.value;
+        }
+        if (value)
           put_setting(setting, *value, place);
         else if (is_dotted_name(argument.value))
           add_unknown(setting, "an expression", place);
@@ -211,6 +229,24 @@ class ProgramReader {
             put_text("model.max_position_embeddings", length->text, place);
       }
     }
+  }
+
+  /// Reads the first recipe of a table: `"8b": partial(llm.llama3_8b.pretrain_recipe,
+  /// num_nodes=1)`.
+  bool add_partial_recipe() {
+    const std::size_t at = text_.find(kPretrainPart);
+    if (at == std::string_view::npos) return false;
+    const std::size_t open = text_.rfind(kPartial, at);
+    if (open == std::string_view::npos) return false;
+    YamlNode place;
+    place.kind = YamlNode::Kind::scalar;
+    place.line = 1 + int(std::count(text_.begin(), text_.begin() + std::ptrdiff_t(at), '\n'));
+    place.column = 1;
+    std::string call(text_.substr(open + kPartial.size(), at - open - kPartial.size()));
+    call += kPretrain;
+    call += text_.substr(at + kPretrainPart.size(), kLongestCall);
+    read_nemo_recipe(call, place);
+    return true;
   }
 
   /// Reads "parser.add_argument('--tp', type=int, default=2)": args.tp is 2 unless it is given.
@@ -239,7 +275,7 @@ class ProgramReader {
   }
 
  private:
-  static constexpr std::size_t kMaxSettings = 1000;
+  static constexpr std::size_t kMaxSettings = 1000, kLongestCall = 1000;
 
   /// A statement with a body, and whether the body runs; nothing if that is unknown.
   struct Block {
@@ -371,9 +407,13 @@ class ProgramReader {
     value.width = int(std::clamp<std::size_t>(one.value.find('\n'), 1,
                                               std::min<std::size_t>(one.value.size(), 100)));
     const std::string resolved = resolve_alias(one.name);
+    // The length of NeMo's model is that of its data.
+    if (resolved.ends_with(".config.seq_length") && certain)
+      if (const std::optional<PythonValue> length = scope_.find(one.value))
+        put_setting("data.seq_length", *length, value);
     const std::string_view setting = find_setting(resolved);
     if (setting.empty()) return assign_name(one, std::move(value), certain);
-    if (setting == "data") return assign_data(one.value, value, certain);
+    if (setting == "data" || setting == "trainer") return assign_data(one.value, value, certain);
     if (setting == "model") return assign_model(one.value, std::move(value));
     std::optional<PythonValue> literal = scope_.find(one.value);
     // A section that is replaced: "cfg.optimizer = make_optimizer()".
@@ -571,7 +611,8 @@ bool is_bridge_program(std::string_view file, std::string_view text) {
       (has(".train.micro_batch_size =") || has(".train.global_batch_size =") ||
        (has("megatron.bridge.recipes") && (has("pretrain(") || has("finetune(")))))
     return true;
-  return has("nemo.collections") && (has(kPretrain) || has(kFinetune) || has("MegatronStrategy"));
+  return has("nemo.collections") && (has(kPretrain) || has(kFinetune) || has("MegatronStrategy") ||
+                                     (has(kPretrainPart) && has(kPartial)));
 }
 
 ScriptFlags read_bridge_program(std::string_view text, const ShellInput& input,
@@ -593,6 +634,9 @@ ScriptFlags read_bridge_program(std::string_view text, const ShellInput& input,
                                        {.file = input.file, .line = statement.line}));
     break;
   }
+  if (flags.recipe_name.empty() && reader.add_partial_recipe())
+    findings.push_back(
+        make_assumption("the file has several recipes: using the first", "", {.file = input.file}));
   if (flags.recipe_name.empty()) {
     if (plain.find("nemo.collections") != std::string::npos)
       reader.add_nemo_calls();

@@ -95,6 +95,7 @@ void read_foundry_script(PlanFile& plan, const FileReader& files) {
   for (const YamlEntry& entry : flags.map.entries) set_path(tree, entry.key.scalar, entry.value);
   resolve_references(tree);
   ForeignReading reading{fields, plan.draft, tree, files};
+  reading.launcher_keys = flags.of_launcher;
   read_foundry_tree(reading, plan);
   const std::optional<i64> processes = find_processes(*command);
   if (processes) plan.draft.shape = NodeShape{.nodes = 1, .gpus = *processes};

@@ -472,6 +472,9 @@ YamlNode apply_student(YamlNode tree) {
 }
 
 void read_maxtext_tree(ForeignReading& reading, BaseConfig base, PlanFile& plan) {
+  reading.known = &KnownKeys::find("maxtext");
+  reading.launcher_keys.insert(reading.launcher_keys.end(),
+                               {"nodes", "gpus-per-node", std::string(kModelFile)});
   read_foreign(reading, kMaxtextKeys, plan);
   fill_maxtext(reading, base);
   read_maxtext_rl(reading, base, plan);
@@ -598,6 +601,7 @@ void read_maxtext_script(PlanFile& plan, const FileReader& files) {
   flags.map = apply_student(std::move(flags.map));
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, flags.map, files};
+  reading.launcher_keys = flags.of_launcher;
   read_maxtext_tree(reading, base, plan);
   // The length may be that of a config that cannot be read, or of a variable.
   if (find_path(flags.map, "max_target_length") == nullptr &&

@@ -9,6 +9,7 @@
 #include "rankwright/import/framework/recipe_script.h"
 #include "rankwright/import/framework/recipes.h"
 #include "rankwright/import/plan/plan_format.h"
+#include "rankwright/import/recipe/nemo_rl_configs.h"
 #include "rankwright/import/recipe/pretraining_parts.h"
 
 namespace rankwright::importer {
@@ -188,29 +189,6 @@ void read_packing(ForeignReading& r, PlanFile& plan) {
             .value_or(product({r.draft.micro_batch.value_or(1), *r.draft.sequence}).value_or(1));
     return fill_packed_micro_batch(r, tokens, *find_path(r.root, prefix + "enabled"), plan);
   }
-}
-
-/// Replaces "${mul:${a}, ${b}}" by the product.
-void multiply_references(YamlNode& node, const YamlNode& root) {
-  for (YamlEntry& entry : node.entries) multiply_references(entry.value, root);
-  constexpr std::string_view kStart = "${mul:";
-  if (node.kind != YamlNode::Kind::scalar || !node.scalar.starts_with(kStart)) return;
-  std::string rest = node.scalar.substr(kStart.size());
-  i64 all = 1;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find(','), rest.size());
-    std::string part = rest.substr(0, end);
-    rest.erase(0, std::min(end + 1, rest.size()));
-    std::erase_if(part, [](char c) { return c == ' ' || c == '$' || c == '{' || c == '}'; });
-    // "${..x}" is x of the map outside: here, that of the policy.
-    if (part.starts_with('.')) part = "policy." + part.substr(part.find_first_not_of('.'));
-    const YamlNode* const named = find_path(root, part);
-    const Result<i64> n = parse_count(named == nullptr ? part : named->scalar, 1);
-    const std::optional<i64> more = n ? product({all, *n}) : std::nullopt;
-    if (!more) return;
-    all = *more;
-  }
-  node.scalar = std::to_string(all);
 }
 
 void read_adapters(ForeignReading& r, const YamlNode& node) {
@@ -504,12 +482,26 @@ YamlNode read_nemo_rl_script(PlanFile& plan, const FileReader& files, ScriptFlag
   forget_usual_folders(flags);
   YamlNode root;
   root.kind = YamlNode::Kind::map;
-  if (!flags.config.scalar.empty() && !inherit_file(root, flags.config, plan.name, files))
+  const std::string_view usual = find_usual_config(flags.program);
+  if (flags.config.scalar.empty() && !usual.empty()) {
+    if (!flags.map.entries.empty()) flags.config = flags.map.entries.front().key;
+    flags.config.scalar = fmt::format("examples/configs/{}", usual);
+  }
+  std::string_view source;
+  const FileReader with_own = with_nemo_rl_configs(files, source);
+  const auto place = location(flags.config, plan.name);
+  if (!flags.config.scalar.empty() && !inherit_file(root, flags.config, plan.name, files) &&
+      !inherit_file(root, flags.config, plan.name, with_own))
     plan.findings.push_back(
         make_assumption(fmt::format("the settings in {}: the file cannot be read",
                                     make_path_excerpt(flags.config.scalar)),
-                        "put the file beside the script", location(flags.config, plan.name)));
-  inherit_defaults(root, beside(plan.name, flags.config.scalar), files, plan.findings);
+                        "put the file beside the script", place));
+  inherit_defaults(root, beside(plan.name, flags.config.scalar), with_own, plan.findings);
+  if (!source.empty())
+    plan.findings.push_back(
+        make_assumption(fmt::format("the settings in {} are those of NeMo-RL {}",
+                                    make_path_excerpt(flags.config.scalar), source),
+                        "put the file beside the script", place));
   for (const YamlEntry& entry : flags.map.entries) set_path(root, entry.key.scalar, entry.value);
   return root;
 }
@@ -536,12 +528,22 @@ void read_nemo_rl(PlanFile& plan, const FileReader& files) {
   Result<YamlNode> root = script ? read_nemo_rl_script(plan, files, flags)
                                  : read_python_yaml(plan.text, plan.name, plan.findings);
   if (!root) return plan.findings.push_back(root.error());
-  if (!script) inherit_defaults(*root, plan.name, files, plan.findings);
+  std::string_view source;
+  if (!script)
+    inherit_defaults(*root, plan.name, with_nemo_rl_configs(files, source), plan.findings);
+  if (!source.empty())
+    plan.findings.push_back(make_assumption(
+        fmt::format("the configs that this file inherits are those of NeMo-RL {}", source),
+        "put them beside this file", {.file = plan.name}));
   resolve_references(*root);
-  const YamlNode values = *root;
-  multiply_references(*root, values);
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, *root, files};
+  reading.known = &KnownKeys::find("nemo-rl");
+  reading.launcher_keys = flags.of_launcher;
+  for (const ForeignKey& row : kNemoEngineKeys)
+    for (const char* const engine : {"megatron_cfg", "dtensor_cfg"})
+      reading.launcher_keys.push_back(fmt::format("policy.{}.{}", engine, row.path));
+  reading.launcher_keys.insert(reading.launcher_keys.end(), {"nodes", "gpus-per-node"});
   read_foreign(reading, kNemoRlKeys, plan);
   read_node_shape(reading, "cluster.num_nodes", "cluster.gpus_per_node", 1, std::nullopt);
   subtract_generation(reading);

@@ -277,6 +277,11 @@ void fill_openrlhf(ForeignReading& r, const ScriptFlags& flags, PlanFile& plan) 
   if (!d.recompute) d.recompute = plan::Recompute::none;
   const std::optional<i64> prompt = read_whole_at(r, "prompt-max-len", 1, kMaxSequence / 2);
   const std::optional<i64> answer = read_whole_at(r, "generate-max-len", 1, kMaxSequence / 2);
+  // In these programs, --max_len is that of generation.
+  const bool generates = flags.module.find("train_ppo") != std::string::npos ||
+                         flags.program_file.find("train_ppo") != std::string::npos;
+  if (generates && d.sequence && find_path(r.root, "max-len") != nullptr)
+    d.sequence = prompt.value_or(1024) + answer.value_or(1024);
   if (!d.sequence && (prompt || answer)) d.sequence = prompt.value_or(1024) + answer.value_or(1024);
   if (d.cp > 1) d.cp_comm = plan::CpComm::p2p;
   d.sequence_parallel = false;

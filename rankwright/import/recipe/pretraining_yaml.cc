@@ -23,10 +23,11 @@ void read_neox_zero(ForeignReading& r, const YamlNode& node) {
   if (list) report_left_out(r, node, "the tuner chooses a stage: estimated with the last one");
 }
 
-/// 0 stages are one stage without the pipeline's engine.
-void read_stages(ForeignReading& r, const YamlNode& node) {
+/// 0 stages are one stage without the pipeline's engine, and 0 tensor ranks are one rank.
+template <std::optional<i64> Draft::*member>
+void read_degree(ForeignReading& r, const YamlNode& node) {
   const std::optional<i64> n = r.fields.whole(node, 0, kMaxDegree);
-  if (n) r.draft.pp = std::max<i64>(1, *n);
+  if (n) r.draft.*member = std::max<i64>(1, *n);
 }
 
 void read_neox_optimizer(ForeignReading& r, const YamlNode& node) {
@@ -42,8 +43,8 @@ void read_neox_optimizer(ForeignReading& r, const YamlNode& node) {
 }
 
 constexpr ForeignKey kNeoxKeys[] = {
-    {"pipe_parallel_size", "parallelism.pp_size", read_stages},
-    {"model_parallel_size", "parallelism.tp_size", whole<&Draft::tp, kMaxDegree>},
+    {"pipe_parallel_size", "parallelism.pp_size", read_degree<&Draft::pp>},
+    {"model_parallel_size", "parallelism.tp_size", read_degree<&Draft::tp>},
     {"context_parallel_size", "parallelism.cp_size", whole<&Draft::cp, kMaxContext>},
     {"sequence_parallel", "parallelism.sequence_parallel", python_flag<&Draft::sequence_parallel>},
     {"global_num_gpus", "world_size", whole<&Draft::world, cluster::kMaxDevices>},
@@ -157,7 +158,14 @@ void fill_neox_model(ForeignReading& r) {
   // The width of gated layers counts their three matrices together, but for those of LLaMA's MLP,
   // which states that of one.
   const bool one_matrix = s.ffn > 0 && word_at(r, "mlp_type") == "llama";
-  if (s.ffn == 0) s.ffn = std::min(s.hidden, kMaxCount / 16) * (gated ? 8 : 4);
+  if (s.ffn == 0) {
+    s.ffn = std::min(s.hidden, kMaxCount / 16) * (gated ? 8 : 4);
+    if (gated && word_at(r, "mlp_type").empty())
+      r.fields.report(r.root,
+                      make_assumption("feed-forward layers of 8/3 of the hidden size, which are "
+                                      "twice the hidden size in GPT-NeoX before 2024-10",
+                                      "state intermediate_size"));
+  }
   if (gated && !one_matrix) {
     const i64 multiple = read_whole_at(r, "mlp_multiple_of", 1, kMaxCount)
                              .value_or(word_at(r, "mlp_type") == "llama" ? 256 : 1);
@@ -330,6 +338,7 @@ constexpr ForeignKey kFoundryKeys[] = {
     {"tp_config.tensor_parallel_degree", "parallelism.tp_size", whole<&Draft::tp, kMaxDegree>},
     {"fsdp_config.data_parallel_shard_degree", "parallelism.shard_size"},
     {"compute.gpus", "world_size", whole<&Draft::world, cluster::kMaxDevices>},
+    {"gpu_num", "world_size", whole<&Draft::world, cluster::kMaxDevices>},
 };
 
 /// MPT learns positions unless it is told otherwise or has others (MPTConfig).
@@ -487,7 +496,8 @@ YamlNode unwrap_foundry(const YamlNode& root) {
   YamlNode tree = inner != nullptr && inner->kind == YamlNode::Kind::map ? *inner : root;
   if (inner != nullptr)
     for (const YamlEntry& entry : root.entries)
-      if (entry.key.scalar == "compute") tree.entries.push_back(entry);
+      if (entry.key.scalar == "compute" || entry.key.scalar == "gpu_num")
+        tree.entries.push_back(entry);
   const YamlNode* const fsdp = find_path(tree, "parallelism_config.fsdp");
   if (fsdp != nullptr && tree.find("fsdp_config") == nullptr) {
     YamlEntry entry{*fsdp, *fsdp};
@@ -502,6 +512,8 @@ YamlNode unwrap_foundry(const YamlNode& root) {
 std::span<const ForeignKey> foundry_keys() { return kFoundryKeys; }
 
 void read_foundry_tree(ForeignReading& reading, PlanFile& plan) {
+  reading.known = &KnownKeys::find("llm-foundry");
+  reading.launcher_keys.insert(reading.launcher_keys.end(), {"nodes", "gpus-per-node"});
   read_foreign(reading, kFoundryKeys, plan);
   fill_foundry(reading);
   plan.ignored_keys.clear();  // data, schedules and logging

@@ -30,16 +30,22 @@ YamlNode take_overrides(const YamlNode& flags) {
 }
 
 /// Returns the name of the config: that of a flag, or of the variable that torchtitan's own script
-/// reads. A placeholder if only the running script knows it.
-YamlNode find_config(const YamlNode& overrides, const ShellScript& script) {
+/// reads. A placeholder if only the running script knows it. Since 2026, it is a function of Python
+/// (`--module llama3 --config llama3_8b`).
+YamlNode find_config(const YamlNode& overrides, const YamlNode& flags, const ShellScript& script) {
   if (const YamlNode* const named = overrides.find("job.config_file")) return *named;
+  if (const YamlNode* const named = flags.find("config"); named != nullptr && flags.find("module"))
+    return *named;
   YamlNode config = overrides;
   config.kind = YamlNode::Kind::scalar;
   config.entries.clear();
   config.scalar = "$CONFIG_FILE";
-  const auto variable = script.variables.find("CONFIG_FILE");
-  if (variable != script.variables.end() && variable->second.unknown.empty())
+  for (const char* const name : {"CONFIG_FILE", "CONFIG"}) {
+    const auto variable = script.variables.find(name);
+    if (variable == script.variables.end() || !variable->second.unknown.empty()) continue;
     config.scalar = variable->second.text;
+    break;
+  }
   return config;
 }
 
@@ -83,6 +89,8 @@ bool claims_torchtitan_script(std::string_view file, std::string_view text) {
   const auto has = [&](std::string_view mark) { return text.find(mark) != std::string_view::npos; };
   return is_script_file(file) &&
          (has("--job.config_file") || has("--job.config-file") ||
+          (has("torchtitan.train") && has("--module") && has("--config")) ||
+          (has("run_train.sh") && has("MODULE=") && has("CONFIG=")) ||
           (has("CONFIG_FILE=") && has(".toml") && (has("run_train.sh") || has("torchtitan"))));
 }
 
@@ -94,7 +102,7 @@ void read_torchtitan_script(PlanFile& plan, const FileReader& files) {
   for (ScriptFlags::Unknown& one : flags.unknown) use_config_names(one.flag);
   for (ScriptFlags::Default& one : flags.defaults) use_config_names(one.flag);
   const YamlNode overrides = take_overrides(flags.map);
-  const YamlNode config = find_config(overrides, script);
+  const YamlNode config = find_config(overrides, flags.map, script);
   const Result<std::string> text = read_named_file(files, plan.name, config.scalar);
   const Result<YamlNode> base =
       text ? read_toml_tree(*text, config.scalar) : Result<YamlNode>(fail(text.error()));

@@ -59,11 +59,14 @@ struct ArgumentsClass {
   std::string_view name, method{};
 };
 constexpr ArgumentsClass kArgumentsClasses[] = {
-    {"GRPOConfig", "grpo"}, {"DPOConfig", "dpo"},         {"ORPOConfig", "orpo"},
-    {"SFTConfig"},          {"Seq2SeqTrainingArguments"}, {"TrainingArguments"}};
+    {"GRPOConfig", "grpo"},       {"DPOConfig", "dpo"},  {"ORPOConfig", "orpo"},
+    {"GKDConfig", "gkd"},         {"GOLDConfig", "gkd"}, {"SFTConfig"},
+    {"Seq2SeqTrainingArguments"}, {"TrainingArguments"}};
 
 /// TRL's trainers. Their arguments name the model, and state lengths in older versions.
 constexpr std::string_view kTrainers[] = {"GRPOTrainer", "SFTTrainer", "DPOTrainer", "ORPOTrainer"};
+constexpr std::string_view kLengthKeys[] = {"max_seq_length", "max_length", "max_seq_len",
+                                            "max_completion_length"};
 constexpr std::string_view kTrainerArguments[] = {"max_length", "max_seq_length",
                                                   "max_prompt_length"};
 
@@ -74,8 +77,10 @@ constexpr std::string_view kTargetKeys[] = {"lora_target_modules", "lora_target"
                                             "target_modules",      "peft_target_modules",
                                             "lora_target_linear",  "trainable"};
 
-/// Parts of the names of variables that hold arguments.
+/// Parts of the names of variables that hold arguments, and keys that only these have.
 constexpr std::string_view kCollections[] = {"kwargs", "_args", "config"};
+constexpr std::string_view kArgumentKeys[] = {
+    "per_device_train_batch_size", "gradient_accumulation_steps", "gradient_checkpointing"};
 
 /// Names of variables that hold further models.
 constexpr std::string_view kFurtherModels[] = {"teacher", "reward", "critic", "draft",
@@ -117,7 +122,9 @@ class CodeSettings {
     const bool decided = std::any_of(
         flags_.map.entries.begin(), flags_.map.entries.end(),
         [](const YamlEntry& entry) { return has_part(entry.key.scalar, kAdapterFlags); });
-    if ((!decided || !turns_adapters_on()) && has_adapter_condition(program_.code())) return;
+    if ((!decided || !turns_adapters_on()) && !passes_adapters() &&
+        has_adapter_condition(program_.code()))
+      return;
     const auto [name, arguments] = find_adapters();
     if (name.empty() && program_.code().find("is_trainable=True") != std::string::npos)
       return continue_adapters();
@@ -150,6 +157,13 @@ class CodeSettings {
         !kbit.empty() &&
         find_argument(list_named_arguments(kbit), "use_gradient_checkpointing") != "False")
       add_resolved("gradient_checkpointing", "True", added);  // PEFT turns it on
+    if (const std::string_view adapters = find_python_call(program_.code(), "get_peft_model");
+        !adapters.empty()) {  // Unsloth's: it may be the text "unsloth"
+      const std::string_view recomputes =
+          find_argument(list_named_arguments(adapters), "use_gradient_checkpointing");
+      if (!recomputes.empty())
+        add_resolved("gradient_checkpointing", recomputes == "False" ? "False" : "True", added);
+    }
     add_assigned(added);
     for (const std::string_view trainer : kTrainers) {
       const std::vector<PythonArgument> lengths =
@@ -163,8 +177,10 @@ class CodeSettings {
       for (const ForeignKey& known : fine_tuning_keys())
         add_resolved(known.path, find_argument(arguments, known.path), added);
       add_collected(added);
-      if (!row->method.empty() && !has_key(flags_, "rl")) add_key(flags_, "rl", row->method);
     }
+    add_method();
+    constexpr std::string_view kTuners[] = {"SFTTrainer", "SFTConfig"};
+    if (calls_any(kTuners) && !has_key(flags_, kTrlMark)) add_key(flags_, kTrlMark, "true");
     report(added, fmt::format("as {} has them", make_path_excerpt(program_.name())));
   }
 
@@ -195,7 +211,7 @@ class CodeSettings {
     constexpr std::string_view kLoads = ".from_pretrained(";
     const std::string_view code = program_.code();
     std::set<std::string> formats;
-    std::vector<std::string> further;
+    std::vector<std::string> further, lengths;
     std::optional<std::string> model;
     bool loads = false;    // there is such a call
     bool open = false;     // a format is not known
@@ -213,13 +229,19 @@ class CodeSettings {
         continue;
       }
       std::string_view format = find_argument(arguments, "torch_dtype");
-      if (format.empty()) format = find_argument(arguments, "dtype");
+      if (format.empty()) {
+        format = find_argument(arguments, "dtype");
+        if (!format.empty() && !has_key(flags_, kNewMark)) add_key(flags_, kNewMark, "true");
+      }
       unstated = unstated && format.empty() && call.find("quantization_config") == call.npos &&
                  call.find("**") == call.npos && call.find("load_in_") == call.npos;
       if (const std::optional<std::string> kernel =
-              program_.resolve(flags_, find_argument(arguments, "attn_implementation"));
+              program_.resolve(flags_, find_attention(arguments));
           kernel && *kernel == "eager" && !has_key(flags_, "attn_implementation"))
         add_key(flags_, "attn_implementation", "eager");
+      if (const std::string_view length = find_argument(arguments, "max_seq_length");
+          !length.empty() && !states_any(flags_, kLengthKeys))
+        add_resolved("max_seq_length", length, lengths);
       const std::optional<std::string> value = program_.resolve(flags_, format);
       if (value) formats.insert(*value);
       open = open || (!value && !format.empty());
@@ -252,6 +274,7 @@ class CodeSettings {
     if (formats.empty() && loads && unstated && states_any(flags_, kComputes) &&
         !has_key(flags_, "dtype"))
       add_resolved("torch_dtype", "'float32'", added);
+    added.insert(added.end(), lengths.begin(), lengths.end());
     report(added, fmt::format("as {} loads the model", make_path_excerpt(program_.name())));
     if (!further.empty())
       assume(fmt::format("{} in {} is not counted: only the trained model is estimated",
@@ -260,6 +283,16 @@ class CodeSettings {
   }
 
  private:
+  /// Adds the method of the class of arguments that the program constructs or parses.
+  void add_method() {
+    const ArgumentsClass* row = find_arguments_class(program_.code());
+    for (const ArgumentsClass& one : kArgumentsClasses)
+      if (row == nullptr && program_.parsed_classes().contains(one.name)) row = &one;
+    if (row != nullptr && !row->method.empty() && !has_key(flags_, "rl") &&
+        !has_key(flags_, "rlhf_type"))
+      add_key(flags_, "rl", row->method);
+  }
+
   /// Adds adapters that the program loads to train them further. The name of their folder may state
   /// the rank.
   void continue_adapters() {
@@ -304,7 +337,7 @@ class CodeSettings {
     constexpr std::string_view kDict = "dict(";
     for (const PythonStatement& statement : statements_) {
       const PythonArgument one = parse_argument(statement.text);
-      if (!has_part(one.name, kCollections)) continue;
+      if (!has_part(one.name, kCollections) && !has_part(one.value, kArgumentKeys)) continue;
       const bool call = one.value.starts_with(kDict);
       if (!call && !one.value.starts_with('{')) continue;
       for (const std::string_view item :
@@ -328,6 +361,20 @@ class CodeSettings {
           !find_argument(arguments, "r").empty())
         return {name, std::move(arguments)};
     return {};
+  }
+
+  /// Returns whether TRL's trainer is given adapters under no condition: `peft_config=lora`.
+  bool passes_adapters() const {
+    for (const std::string_view trainer : kTrainers) {
+      const std::string_view given = find_argument(
+          list_named_arguments(find_python_call(program_.code(), trainer)), "peft_config");
+      if (given.empty() || given == "None" || !is_dotted_name(given)) continue;
+      for (std::size_t i = 0; i < statements_.size(); ++i)
+        if (const PythonArgument one = parse_argument(statements_[i].text);
+            one.name == given && one.value.starts_with("LoraConfig(") && !is_conditional(i))
+          return true;
+    }
+    return false;
   }
 
   /// Returns whether the code has one of the names outside its imports.
@@ -367,6 +414,12 @@ class CodeSettings {
         return true;
     }
     return false;
+  }
+
+  /// Returns the implementation of attention that a model is loaded with, also by its older name.
+  static std::string_view find_attention(const std::vector<PythonArgument>& arguments) {
+    const std::string_view named = find_argument(arguments, "attn_implementation");
+    return named.empty() ? find_argument(arguments, "_attn_implementation") : named;
   }
 
   /// Returns whether the class before `from_pretrained` is one of language models.

@@ -57,11 +57,22 @@ bool trains_on_pairs(const ForeignReading& r) {
          std::find(std::begin(kPairLosses), std::end(kPairLosses), loss) != std::end(kPairLosses);
 }
 
+/// Returns whether the trained model learns from the logits of a teacher (TRL's GKD and GOLD).
+/// These trainers are those of supervised fine-tuning, with sequences of `max_length`; ms-swift's
+/// prompts have it, unless nothing is generated.
+bool distills(const ForeignReading& r) {
+  return read_word(r, "rlhf_type") == "gkd" || read_word(r, "rl") == "gkd";
+}
+
 /// Reads the method of TRL's files, which the script names and the file shows: completions are
 /// those of GRPO, and the weight of another penalty is that of DPO.
 void read_trl_method(ForeignReading& r) {
   Draft& draft = r.draft;
   if (draft.method) return;
+  if (distills(r)) {
+    draft.ref_model = false;
+    return;
+  }
   const YamlNode* const node = find_path(r.root, "beta");
   const bool penalty = node != nullptr && r.fields.number(*node, 0, 1e6).value_or(0) > 0;
   // A method that is not known here has a weight of its own by this name: GKD's mixes two losses.
@@ -105,7 +116,9 @@ void report_generation(ForeignReading& r) {
   const bool generates = r.draft.method == plan::Method::grpo || is_on_at(r.root, "use_vllm");
   for (const char* const key : kPlaces)
     if (const YamlNode* const node = find_path(r.root, key); node != nullptr && generates)
-      return report_left_out(r, *node, "generation, which may share the GPUs, is not estimated");
+      return report_left_out(r, *node,
+                             "generation, which may share the GPUs, and passes for "
+                             "log-probabilities before the update are not estimated");
 }
 
 /// LLaMA-Factory makes all logits in every stage but pt and sft, and turns off the fused output
@@ -132,8 +145,12 @@ void finish_pairs(ForeignReading& r) {
 
 /// Returns whether the settings are those of TRL's trainers, which have defaults of their own.
 bool is_trl(const ForeignReading& r) {
-  constexpr const char* kKeys[] = {"use_peft", "dataset_text_field", "packing",
-                                   "assistant_only_loss", "completion_only_loss"};
+  constexpr const char* kKeys[] = {"use_peft",
+                                   "dataset_text_field",
+                                   "packing",
+                                   "assistant_only_loss",
+                                   "completion_only_loss",
+                                   kTrlMark.data()};
   constexpr const char* kOthers[] = {"finetuning_type", "base_model", "sequence_len"};
   if (has_any_key(r, kOthers) || is_swift(r)) return false;
   return r.draft.method.has_value() || has_any_key(r, kKeys);
@@ -149,8 +166,11 @@ void finish_length(ForeignReading& r, PlanFile& plan) {
   if (draft.method == plan::Method::dpo && limit != nullptr && limit->scalar != "-1")
     draft.sequence = r.fields.whole(*limit, 1, kMaxSequence);
   const std::optional<i64> answer = read_whole_at(r, "max_completion_length", 1, kMaxSequence / 2);
-  if (draft.method == plan::Method::grpo && limit != nullptr && answer)
-    add_answer_length(r, *answer, "max_completion_length");
+  const bool distilled = distills(r);
+  if (distilled && limit != nullptr) draft.sequence = r.fields.whole(*limit, 1, kMaxSequence);
+  const bool generates = is_swift(r) && read_word(r, "lmbda") != "0";
+  const bool adds = draft.method == plan::Method::grpo || (distilled && generates);
+  if (adds && limit != nullptr && answer) add_answer_length(r, *answer, "max_completion_length");
   if (draft.sequence || !is_trl(r)) return;
   const std::optional<i64> prompt = read_prompt_limit(r);
   const bool grpo = draft.method == plan::Method::grpo;
@@ -165,6 +185,13 @@ void finish_length(ForeignReading& r, PlanFile& plan) {
 /// TRL recomputes by default since 0.22, and did not before.
 void assume_no_recompute(ForeignReading& r, PlanFile& plan) {
   if (!is_trl(r) || r.draft.recompute) return;
+  if (find_path(r.root, kNewMark) != nullptr) {
+    constexpr const char* kAssumed = "full recomputation, TRL's default since 0.22";
+    r.draft.recompute = plan::Recompute::full;
+    plan.open.push_back({"parallelism.recompute", kAssumed, "set gradient_checkpointing"});
+    r.fields.report(r.root, make_assumption(kAssumed, "set gradient_checkpointing"));
+    return;
+  }
   constexpr const char* kHint = "set gradient_checkpointing";
   constexpr const char* kAssumed = "no recomputation, TRL's default before 0.22";
   plan.open.push_back({"parallelism.recompute", kAssumed, kHint});
@@ -221,8 +248,8 @@ void read_trainer_method(ForeignReading& r, const YamlNode& node) {
     return;
   }
   report_left_out(r, node,
-                  fmt::format("{}: only the trained model is counted, without a reference or "
-                              "reward model",
+                  fmt::format("{}: only the trained model is counted, without a reference, reward "
+                              "model or teacher, and its own logits",
                               make_excerpt(node.scalar)));
 }
 

@@ -87,6 +87,10 @@ void finish_trainer_precision(ForeignReading& r);
 /// Lifts the settings of sections ("model:", "training:") to the top, where the table has them.
 void lift_sections(YamlNode& root);
 
+/// Marks among the flags that are read from a program: it is TRL's, and it uses an argument that
+/// transformers has since the releases that TRL 0.22 requires.
+inline constexpr std::string_view kTrlMark = "(trl)", kNewMark = "(since trl 0.22)";
+
 /// Returns whether a script states a flag, with a value or without a known one.
 bool has_key(const ScriptFlags& flags, std::string_view key);
 /// Returns whether it states one of these flags.

@@ -22,7 +22,7 @@ std::string find_module_file(std::string_view module) {
 bool is_of_training(std::string_view name) {
   const auto ends = [&](std::string_view end) { return name.ends_with(end); };
   return name == "train" || name == "main" || ends("Arguments") || ends("Args") ||
-         ends("arguments") || ends("args") || ends("_arg");
+         ends("arguments") || ends("args") || ends("_arg") || ends("Params");
 }
 
 /// A module that a program imports from: "from .arguments import ModelArguments, TrainArguments".
@@ -42,6 +42,35 @@ std::optional<ImportedModule> parse_import(std::string_view statement) {
     names.remove_prefix(std::min(end + 1, names.size()));
   }
   return found;
+}
+
+/// Returns the classes of arguments that a program parses, with those that they extend:
+/// `HfArgumentParser((ModelArguments, TrainingArguments))`. Empty if it names none.
+std::set<std::string_view> list_parsed_classes(std::string_view code,
+                                               const std::vector<PythonStatement>& statements) {
+  constexpr std::size_t kMaxClasses = 64;
+  std::set<std::string_view> classes;
+  const auto add = [&](std::string_view names) {
+    for (const std::string_view one : split_arguments(names))
+      if (const std::string_view name = trim(one);
+          is_dotted_name(name) && classes.size() < kMaxClasses)
+        classes.insert(name);
+  };
+  for (const char* const parser : {"HfArgumentParser", "TrlParser", "H4ArgumentParser"}) {
+    std::string_view call = trim(find_python_call(code, parser));
+    if (call.starts_with('(') || call.starts_with('[')) call.remove_prefix(1);
+    add(call);
+  }
+  const std::set<std::string_view> named = classes;
+  for (const PythonStatement& statement : statements) {  // bases stand before or after
+    constexpr std::string_view kClass = "class ";
+    if (!statement.text.starts_with(kClass)) continue;
+    const std::string_view rest = statement.text.substr(kClass.size());
+    const std::size_t open = rest.find('(');
+    if (open != std::string_view::npos && named.contains(trim(rest.substr(0, open))))
+      add(rest.substr(open + 1));
+  }
+  return classes;
 }
 
 bool is_truth(std::string_view value) {
@@ -85,6 +114,7 @@ std::optional<TrainerProgram> TrainerProgram::read(const ScriptFlags& flags,
     }
   }
   program.list_defaults();
+  program.drop_branches(flags);
   return program;
 }
 
@@ -110,12 +140,24 @@ void TrainerProgram::list_defaults() {
     const std::optional<std::string> literal = read_literal(value);
     if (literal && is_truth(*literal) && defaults_.size() < kMaxDefaults)
       defaults_.emplace(name, *literal);
+    if (value == "False" && off_.size() < kMaxDefaults) off_.emplace(name);
   };
-  for (const PythonStatement& statement : split_statements(code_)) {
+  const std::vector<PythonStatement> statements = split_statements(code_);
+  const std::set<std::string_view> parsed = list_parsed_classes(code_, statements);
+  parsed_.insert(parsed.begin(), parsed.end());
+  const auto is_parsed = [&](std::string_view definition) {
+    constexpr std::string_view kClass = "class ";
+    const std::string_view rest = definition.substr(kClass.size());
+    return parsed.empty() || parsed.contains(trim(rest.substr(0, rest.find_first_of("(:"))));
+  };
+  for (const PythonStatement& statement : statements) {
     if (class_indent && statement.indent <= *class_indent) class_indent.reset();
     if (const std::size_t at = statement.text.find(kOption); at != std::string_view::npos) {
       const std::string_view arguments = statement.text.substr(at + kOption.size());
-      const std::string_view value = find_argument(list_named_arguments(arguments), "default");
+      const std::vector<PythonArgument> named = list_named_arguments(arguments);
+      std::string_view value = find_argument(named, "default");
+      if (value.empty() && read_literal(find_argument(named, "action")) == "store_true")
+        value = "False";
       for (const std::string_view one : split_arguments(arguments))
         if (const std::optional<std::string> flag = read_literal(one);
             flag && flag->starts_with("--")) {
@@ -126,7 +168,7 @@ void TrainerProgram::list_defaults() {
     } else if (statement.text.starts_with("class ")) {
       const bool extends = statement.text.find("Arguments)") != std::string_view::npos ||
                            statement.text.find("Config)") != std::string_view::npos;
-      if (decorated || extends) class_indent = statement.indent;
+      if ((decorated || extends) && is_parsed(statement.text)) class_indent = statement.indent;
     } else if (class_indent) {
       const PythonArgument field = parse_argument(statement.text);
       const bool typed = statement.text.substr(field.name.size()).find(':') <
@@ -142,6 +184,104 @@ void TrainerProgram::list_defaults() {
     }
     decorated = statement.text.starts_with("@dataclass");
   }
+}
+
+void TrainerProgram::drop_branches(const ScriptFlags& flags) {
+  struct Chain {
+    std::size_t indent;
+    bool taken;  // a branch before is known to run
+    bool sure;   // all conditions before are known
+  };
+  constexpr int kMaxDepth = 4;
+  std::vector<Chain> chains;
+  std::optional<std::size_t> dropped;  // the indent of the condition whose body does not run
+  std::string kept = code_;
+  const auto blank = [&](std::string_view text) {
+    const std::size_t at = std::size_t(text.data() - code_.data());
+    for (std::size_t i = at; i < at + text.size(); ++i)
+      if (kept[i] != '\n') kept[i] = ' ';
+  };
+  for (const PythonStatement& statement : split_statements(code_)) {
+    if (dropped && statement.indent > *dropped) {
+      blank(statement.text);
+      continue;
+    }
+    dropped.reset();
+    while (!chains.empty() && chains.back().indent > statement.indent) chains.pop_back();
+    const bool chained = !chains.empty() && chains.back().indent == statement.indent;
+    const bool opens = statement.text.starts_with("if ");
+    const bool follows = chained && statement.text.starts_with("elif ");
+    const bool last = chained && statement.text.starts_with("else:");
+    if (!opens && !follows && !last) {
+      if (chained) chains.pop_back();
+      continue;
+    }
+    if (!statement.text.ends_with(':')) continue;  // with its body on the same line
+    if (opens && chained) chains.pop_back();
+    if (opens) chains.push_back({statement.indent, false, true});
+    Chain& chain = chains.back();
+    const std::size_t word = opens ? 3 : 5;
+    const std::optional<bool> holds =
+        last
+            ? std::optional(true)
+            : test(flags, statement.text.substr(word, statement.text.size() - word - 1), kMaxDepth);
+    if (chain.taken || holds == false) {
+      dropped = statement.indent;
+      if (chain.sure) blank(statement.text);
+    } else if (holds && chain.sure) {
+      blank(statement.text);  // what runs in any case is under no condition
+      chain.taken = true;
+    }
+    chain.sure = chain.sure && holds.has_value();
+  }
+  code_ = std::move(kept);
+}
+
+std::optional<bool> TrainerProgram::test(const ScriptFlags& flags, std::string_view condition,
+                                         int depth) const {
+  constexpr std::string_view kOr = " or ", kAnd = " and ", kNot = "not ";
+  condition = trim(condition);
+  if (depth == 0 || condition.empty()) return std::nullopt;
+  for (const std::string_view word : {kOr, kAnd}) {
+    const std::size_t at = condition.find(word);
+    if (at == std::string_view::npos) continue;
+    const std::optional<bool> first = test(flags, condition.substr(0, at), depth - 1);
+    const std::optional<bool> second = test(flags, condition.substr(at + word.size()), depth - 1);
+    const bool decides = word == kOr;  // the value of one part that decides the whole
+    if (first == decides || second == decides) return decides;
+    return first && second ? std::optional(!decides) : std::nullopt;
+  }
+  if (condition.starts_with(kNot)) {
+    const std::optional<bool> value = test(flags, condition.substr(kNot.size()), depth - 1);
+    return value ? std::optional(!*value) : std::nullopt;
+  }
+  if (condition.find_first_of("([") != std::string_view::npos) return std::nullopt;
+  for (const std::string_view equal : {" == ", " != "}) {
+    const std::size_t at = condition.find(equal);
+    if (at == std::string_view::npos) continue;
+    const std::optional<std::string> left = find_option(flags, condition.substr(0, at));
+    const std::optional<std::string> right =
+        read_literal(trim(condition.substr(at + equal.size())));
+    if (!left || !right) return std::nullopt;
+    return (*left == *right) == (equal == " == ");
+  }
+  const std::optional<std::string> value = find_option(flags, condition);
+  return value ? std::optional(is_truth(*value)) : std::nullopt;
+}
+
+std::optional<std::string> TrainerProgram::find_option(const ScriptFlags& flags,
+                                                       std::string_view expression) const {
+  expression = trim(expression);
+  if (!is_dotted_name(expression)) return std::nullopt;
+  const std::size_t dot = expression.rfind('.');
+  if (dot == std::string_view::npos) return std::nullopt;
+  const std::string_view name = expression.substr(dot + 1);
+  const bool unknown = std::any_of(flags.unknown.begin(), flags.unknown.end(),
+                                   [&](const auto& one) { return one.flag == name; });
+  if (unknown) return std::nullopt;
+  if (const YamlNode* const stated = flags.map.find(name)) return stated->scalar;
+  if (const auto found = defaults_.find(name); found != defaults_.end()) return found->second;
+  return off_.contains(name) ? std::optional<std::string>("False") : std::nullopt;
 }
 
 std::optional<std::string> TrainerProgram::resolve(const ScriptFlags& flags,
@@ -191,8 +331,8 @@ std::optional<std::string> TrainerProgram::resolve(const ScriptFlags& flags,
   if (option) {
     // An option without a default, or one that is off.
     constexpr std::string_view kSwitches[] = {"bf16", "fp16"};
-    const bool off =
-        std::find(std::begin(kSwitches), std::end(kSwitches), name) != std::end(kSwitches);
+    const bool off = off_.contains(name) || std::find(std::begin(kSwitches), std::end(kSwitches),
+                                                      name) != std::end(kSwitches);
     return off ? std::optional<std::string>("False") : std::nullopt;
   }
   const std::string_view assigned = find_assigned(code_, name);

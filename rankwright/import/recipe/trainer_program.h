@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -21,10 +22,13 @@ class TrainerProgram {
 
   /// The name of the program in the script.
   const std::string& name() const { return name_; }
-  /// Its text without comments.
+  /// Its text without comments, and without the branches that its options rule out.
   const std::string& code() const { return code_; }
   /// The literals that are the defaults of its options (`add_argument`, fields of dataclasses).
   const std::map<std::string, std::string, std::less<>>& defaults() const { return defaults_; }
+
+  /// The classes of arguments that it parses (`HfArgumentParser`, `TrlParser`), with their bases.
+  const std::set<std::string, std::less<>>& parsed_classes() const { return parsed_; }
 
   /// Returns the value of a literal, of an option, of a name that is assigned once, or of a choice
   /// between these; nothing if it is unknown. `flags` state the options.
@@ -34,11 +38,18 @@ class TrainerProgram {
   void add_module(const FileReader& files, const std::string& script, std::string_view folder,
                   std::string_view module);
   void list_defaults();
+  void drop_branches(const ScriptFlags& flags);
+  /// Returns the value of an option that the code names: "args.use_lora"; nothing if it is unknown.
+  std::optional<std::string> find_option(const ScriptFlags& flags,
+                                         std::string_view expression) const;
+  std::optional<bool> test(const ScriptFlags& flags, std::string_view condition, int depth) const;
   std::optional<std::string> resolve(const ScriptFlags& flags, std::string_view expression,
                                      int depth) const;
 
   std::string name_{}, code_{};
   std::map<std::string, std::string, std::less<>> defaults_{};
+  std::set<std::string, std::less<>> off_{};  // switches that are off by default
+  std::set<std::string, std::less<>> parsed_{};
 };
 
 }  // namespace rankwright::importer

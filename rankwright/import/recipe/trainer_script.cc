@@ -9,6 +9,7 @@
 #include "rankwright/import/framework/recipe_script.h"
 #include "rankwright/import/framework/script_report.h"
 #include "rankwright/import/plan/hf_config.h"
+#include "rankwright/import/plan/hub_model.h"
 #include "rankwright/import/plan/plan_format.h"
 #include "rankwright/import/recipe/trainer_parts.h"
 
@@ -126,6 +127,45 @@ bool inherit_config(ScriptFlags& flags, const std::string& file, const FileReade
     flags.map.entries.push_back(std::move(here));
   }
   return true;
+}
+
+/// Takes the first model that is known under a name of the program's own
+/// (`--llm_model_name_or_path`) for the trained one, if no usual flag names it.
+void find_own_model(ScriptFlags& flags, PlanFile& plan) {
+  constexpr std::string_view kEnd = "_model_name_or_path";
+  for (const YamlEntry& entry : flags.map.entries)
+    if (is_model_key(entry.key.scalar)) return;
+  for (YamlEntry& entry : flags.map.entries) {
+    if (!entry.key.scalar.ends_with(kEnd) || !find_hub_model(entry.value.scalar)) continue;
+    plan.findings.push_back(
+        make_assumption(fmt::format("--{} names the trained model", make_excerpt(entry.key.scalar)),
+                        "--model NAME", location(entry.key, plan.name)));
+    entry.key.scalar = "model_name_or_path";
+    return;
+  }
+}
+
+/// Adds the settings that a program of its own takes as overrides of a config, by their last names:
+/// `train.py sft.max_length=4096`. Hydra has them instead of flags.
+void add_dotted_overrides(ScriptFlags& flags, std::string_view text, const ShellInput& input,
+                          PlanFile& plan) {
+  const ScriptFlags overrides = read_overrides(text, input);
+  std::vector<std::string> added;
+  for (const YamlEntry& entry : overrides.map.entries) {
+    const std::string& path = entry.key.scalar;
+    const std::string_view key = std::string_view(path).substr(path.rfind('.') + 1);
+    if (path.find('.') == std::string::npos || has_key(flags, key) ||
+        !has_row(fine_tuning_keys(), key))
+      continue;
+    YamlEntry here = entry;
+    here.key.scalar = key;
+    flags.map.entries.push_back(std::move(here));
+    if (added.size() < 8) added.push_back(make_excerpt(path));
+  }
+  if (!added.empty())
+    plan.findings.push_back(make_assumption(
+        fmt::format("settings of the program by their last names: {}", fmt::join(added, ", ")), "",
+        {.file = plan.name}));
 }
 
 /// Adds the adapters that a file states, as BELLE's programs take them: `--lora_config lora.json`.
@@ -298,6 +338,8 @@ void read_launch(PlanFile& plan, std::string_view script, const FileReader& file
     std::erase_if(flags.map.entries,
                   [](const YamlEntry& entry) { return entry.key.scalar == "torch_dtype"; });
   add_overrides(flags, script, input);
+  add_dotted_overrides(flags, script, input, plan);
+  find_own_model(flags, plan);
   if (!flags.config.scalar.empty() && !has_key(flags, "config")) {
     YamlEntry config{flags.config, flags.config};
     config.key.scalar = "config";

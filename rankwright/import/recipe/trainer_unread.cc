@@ -34,8 +34,9 @@ constexpr std::string_view kModelEnds[] = {"_model",    "_model_name",   "_model
 bool names_second_model(std::string_view key) {
   const auto begins = [&](std::string_view role) { return key.starts_with(role); };
   const auto ends = [&](std::string_view end) { return key.ends_with(end); };
-  return std::any_of(std::begin(kRoles), std::end(kRoles), begins) &&
-         std::any_of(std::begin(kModelEnds), std::end(kModelEnds), ends);
+  const bool of_program = key.ends_with("_model_name_or_path") && !key.starts_with("base_");
+  return of_program || (std::any_of(std::begin(kRoles), std::end(kRoles), begins) &&
+                        std::any_of(std::begin(kModelEnds), std::end(kModelEnds), ends));
 }
 
 }  // namespace

@@ -422,9 +422,18 @@ void fill_engine(ForeignReading& r) {
   d.framework = find_software(rules::Target::accelerate);
 }
 
+/// Returns whether the settings are EasyR1's, under verl's names or its own.
+bool is_fork(const ForeignReading& r) {
+  return std::any_of(r.root.entries.begin(), r.root.entries.end(), [](const YamlEntry& entry) {
+    const std::string_view key = entry.key.scalar;
+    return key == "worker" || key.starts_with("worker.") || key == "config";
+  });
+}
+
 /// Returns whether the file has settings that only verl before 0.3 has: its entropy_coeff is 0.001,
-/// which is 0 since 0.4.
+/// which is 0 since 0.4. EasyR1 has no such loss.
 bool is_early_release(const ForeignReading& r) {
+  if (is_fork(r)) return false;
   constexpr const char* kEarly[] = {"actor_rollout_ref.actor.fsdp_config.grad_offload",
                                     "critic.model.fsdp_config.grad_offload", "data.val_batch_size"};
   return std::any_of(std::begin(kEarly), std::end(kEarly),
@@ -472,9 +481,9 @@ void assume_defaults(ForeignReading& r, PlanFile& plan) {
 void report_other_work(ForeignReading& r) {
   if (only_fine_tunes(r)) return;
   const YamlNode* const estimator = find_path(r.root, "algorithm.adv_estimator");
-  const bool critic = estimator == nullptr ? find_path(r.root, "worker") == nullptr &&
-                                                 find_path(r.root, "config") == nullptr
-                                           : estimator->scalar == "gae";
+  const bool critic = estimator == nullptr
+                          ? !is_fork(r)
+                          : estimator->scalar == "gae" || is_on_at(r.root, "critic.enable");
   constexpr const char* kPlaces[] = {
       "actor_rollout_ref.rollout.name", "actor_rollout_ref.rollout.n",
       "actor_rollout_ref.actor.ppo_mini_batch_size", "actor_rollout_ref.model.path"};
@@ -541,6 +550,57 @@ bool names_own_config(const ScriptFlags& flags) {
          std::find(std::begin(kPackaged), std::end(kPackaged), name) == std::end(kPackaged);
 }
 
+/// Names the config of verl's package that a script's program takes, in the checkout that it runs
+/// in: those of reinforcement learning are also there as one file, with all parts that it joins.
+std::vector<std::string> list_packaged_configs(const ScriptFlags& flags) {
+  std::string name = flags.hydra_config.scalar;
+  name = name.substr(name.rfind('/') + 1);
+  if (name.empty()) {
+    constexpr std::pair<std::string_view, std::string_view> kConfigs[] = {
+        {"verl.trainer.main_ppo", "ppo_trainer.yaml"},
+        {"verl.trainer.fsdp_sft_trainer", "sft_trainer.yaml"},
+        {"verl.trainer.sft_trainer", "sft_trainer_engine.yaml"}};
+    for (const auto& [module, config] : kConfigs)
+      if (flags.module == module) name = config;
+  }
+  if (name.empty()) return {};
+  return {"verl/trainer/config/_generated_" + name, "verl/trainer/config/" + name};
+}
+
+/// Returns whether a config joins others, which are not read.
+bool joins_configs(const YamlNode& config) {
+  const YamlNode* const parts = config.find("defaults");
+  return parts != nullptr &&
+         std::any_of(parts->items.begin(), parts->items.end(),
+                     [](const YamlNode& part) { return part.scalar != "_self_"; });
+}
+
+/// Adds the defaults of the checkout that the script is in: forks change them. They are found from
+/// the folder of the script or one above it.
+void add_checkout_defaults(ScriptFlags& flags, const ShellInput& input, Diagnostics& findings) {
+  constexpr std::string_view kAbove[] = {"", "../", "../../", "../../../", "../../../../"};
+  if (!input.files) return;
+  for (const std::string_view above : kAbove) {
+    for (const std::string& name : list_packaged_configs(flags)) {
+      const std::string path = beside(input.file, std::string(above) + name);
+      Diagnostics unread;
+      const Result<std::string> text = input.files(path);
+      const Result<YamlNode> config =
+          text ? read_python_yaml(*text, path, unread) : Result<YamlNode>(fail(text.error()));
+      if (!config || joins_configs(*config)) continue;
+      YamlNode place = flags.hydra_config;
+      if (place.scalar.empty() && !flags.map.entries.empty()) place = flags.map.entries.front().key;
+      flags.hydra_config = place;
+      flags.hydra_config.scalar = std::string(above) + name;
+      flags.map = merge_hydra_config(flags, input, findings);
+      findings.push_back(
+          make_assumption(fmt::format("what the script leaves out is as in {}", name), {},
+                          location(place, input.file)));
+      return;
+    }
+  }
+}
+
 bool inherits_trainer(std::string_view text) { return !find_inherited_trainer(text).empty(); }
 
 }  // namespace
@@ -576,11 +636,19 @@ void read_verl(PlanFile& plan, const FileReader& files) {
     const ShellInput input = make_script_input(plan, files);
     flags = read_overrides(plan.text, input);
     forget_usual_folders(flags);
-    if (names_own_config(flags)) flags.map = merge_hydra_config(flags, input, plan.findings);
+    if (names_own_config(flags))
+      flags.map = merge_hydra_config(flags, input, plan.findings);
+    else if (!is_easyr1(plan.text))
+      add_checkout_defaults(flags, input, plan.findings);
   }
   if (is_easyr1(plan.text)) add_fork_settings(flags, plan.name, files);
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, flags.map, files};
+  reading.known = &KnownKeys::find(is_easyr1(plan.text) ? "easyr1" : "verl");
+  reading.launcher_keys = flags.of_launcher;
+  reading.launcher_keys.insert(reading.launcher_keys.end(),
+                               {"nodes", "gpus-per-node", "config", "defaults"});
+  for (const ForkSetting& one : kForkSettings) reading.launcher_keys.emplace_back(one.fork);
   read_foreign(reading, kVerlKeys, plan);
   plan.ignored_keys.clear();  // data, rollout and logging: most of such a file
   // Fine-tuning has the ranks of its launcher; the other trainers start their own.

@@ -232,6 +232,8 @@ ScriptFlags read_overrides(std::string_view text, const ShellInput& input) {
     const std::vector<ShellWord>& words = runs.front()->words;
     flags.other_commands = runs.size() - 1;
     collector.add(words);
+    for (const YamlEntry& option : flags.map.entries)
+      flags.of_launcher.push_back(option.key.scalar);
     collector.add_overrides(words);
     set_config(flags, words, locations);
     set_hydra_config(flags, words);

@@ -25,7 +25,14 @@ std::string_view find_assigned(std::string_view code, std::string_view name) {
   for (std::size_t at = find_behind(code, name); at != std::string_view::npos;
        at = find_behind(code, name, at)) {
     std::string_view rest = trim(code.substr(at, code.find('\n', at) - at));
-    if (rest.starts_with(": int")) rest = trim(rest.substr(5));
+    if (rest.starts_with(':')) {  // a type
+      constexpr std::string_view kTypes = "[]., |_";
+      std::size_t end = 1;
+      while (end < rest.size() &&
+             (shell::is_name(rest[end]) || kTypes.find(rest[end]) != kTypes.npos))
+        ++end;
+      rest = trim(rest.substr(end));
+    }
     if (!rest.starts_with('=') || rest.starts_with("==")) continue;
     return trim(rest.substr(1, rest.find_first_of(",)", 1) - 1));
   }

@@ -111,6 +111,9 @@ class Expander {
   /// Returns where the last text in single quotes begins that has arrays of its own, which may be a
   /// script for another shell; nothing if there was none since the last call.
   std::optional<Position> take_quoted() { return std::exchange(quoted_, std::nullopt); }
+  /// Returns where the last here-document begins that `$(cat <<EOF` expanded to and that starts a
+  /// program: it is the script of another shell. Nothing if there was none since the last call.
+  std::optional<Position> take_document() { return std::exchange(document_, std::nullopt); }
   const std::map<std::string, Value>& variables() const { return variables_; }
 
   char peek(std::size_t ahead = 0) const {
@@ -137,6 +140,9 @@ class Expander {
   void expand_dollar(WordBuilder& out, bool split);  // at a '$'
   bool expand_braced(WordBuilder& out, bool split);  // at "${"
   bool expand_arithmetic(WordBuilder& out);
+  /// Skips the here-document of `cat <<EOF` at `begin`; returns where the search for the end of the
+  /// command goes on.
+  std::size_t find_document(std::size_t begin);
   void expand_command(WordBuilder& out);  // at "$(" or '`', in shell_output.cc
   /// Returns what a command between two offsets of the text prints; nothing if that is not known.
   std::optional<Text> find_output(std::size_t from, std::size_t to);
@@ -179,6 +185,7 @@ class Expander {
   std::size_t budget_;
   std::size_t at_ = 0;
   std::optional<Position> quoted_{};  // where the last text with arrays in single quotes begins
+  std::optional<Position> document_{};
   std::size_t work_ = 0;
   bool spent_ = false;
   int depth_ = 0;

@@ -220,6 +220,32 @@ std::optional<Text> Expander::find_output(std::size_t from, std::size_t to) {
   return row->apply(words);
 }
 
+std::size_t Expander::find_document(std::size_t begin) {
+  constexpr std::string_view kCat = "cat <<", kStarters[] = {"python", "torchrun", "deepspeed"};
+  std::size_t at = std::min(text_.find_first_not_of(" \t\r\n", begin), text_.size());
+  if (!text_.substr(at).starts_with(kCat)) return begin;
+  at = std::min(text_.find_first_not_of("-'\" ", at + kCat.size()), text_.size());
+  std::size_t name = at;
+  while (name < text_.size() && is_name(text_[name])) ++name;
+  const std::string_view mark = text_.substr(at, name - at);
+  const std::size_t body = text_.find('\n', name);
+  if (mark.empty() || body == std::string_view::npos) return begin;
+  for (std::size_t line = body + 1; line < text_.size();) {
+    const std::size_t end = std::min(text_.find('\n', line), text_.size());
+    charge(end - line);
+    if (trim(text_.substr(line, end - line)) == mark) {
+      const std::string_view inner = text_.substr(body, line - body);
+      if (std::any_of(std::begin(kStarters), std::end(kStarters), [&](std::string_view one) {
+            return inner.find(one) != std::string_view::npos;
+          }))
+        document_ = Position{text_.substr(0, line), base_, body + 1};
+      return end;
+    }
+    line = end + 1;
+  }
+  return begin;
+}
+
 void Expander::expand_command(WordBuilder& out) {
   const std::size_t before = at();
   const bool backticks = peek() == '`';
@@ -233,6 +259,7 @@ void Expander::expand_command(WordBuilder& out) {
       return;
     }
   } else {
+    end = find_document(begin);
     for (int depth = 1; end < text_.size(); ++end) {
       depth += text_[end] == '(' ? 1 : text_[end] == ')' ? -1 : 0;
       if (depth == 0) break;

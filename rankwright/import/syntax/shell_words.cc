@@ -42,12 +42,14 @@ bool names_training_program(const ShellWord& word) {
          });
 }
 
+/// Variables with the number of a rank or a node.
+constexpr std::string_view kNumbers[] = {"RANK",          "NODE_RANK",    "NODERANK",
+                                         "MACHINE_RANK",  "SLURM_NODEID", "SLURM_PROCID",
+                                         "PET_NODE_RANK", "GROUP_RANK",   "INDEX"};
+
 /// Makes the number of a rank or a node 0 where a script compares it: what the first one runs is
 /// the training run, with the ranks that it states.
 void take_first_rank(ShellWord& word) {
-  constexpr std::string_view kNumbers[] = {"RANK",          "NODE_RANK",    "NODERANK",
-                                           "MACHINE_RANK",  "SLURM_NODEID", "SLURM_PROCID",
-                                           "PET_NODE_RANK", "GROUP_RANK",   "INDEX"};
   const auto names_rank = [&](std::string_view name) {
     return std::find(std::begin(kNumbers), std::end(kNumbers), name) != std::end(kNumbers);
   };
@@ -191,6 +193,8 @@ void ShellEvaluator::assign() {
     if (arithmetic_ && !items.fields.empty())
       items.fields.front() = words_.calculate(items.fields.front());
   }
+  if (const auto script = words_.take_document(); script && active() && calls_ < kMaxCalls)
+    run_at(*script);
   // An option that is not given leaves its variable as it is: empty, if nothing else sets it.
   const bool option = std::any_of(branches_.begin(), branches_.end(),
                                   [](const Branch& branch) { return branch.options; });
@@ -372,10 +376,34 @@ Truth ShellEvaluator::read_command() {
   return truth == Truth::yes ? Truth::no : Truth::yes;
 }
 
+/// Returns whether a command starts a program that may train.
+bool starts_program(const ShellCommand& command) {
+  constexpr std::string_view kStarters[] = {"torchrun", "accelerate", "deepspeed", "composer"};
+  return std::any_of(command.words.begin(), command.words.end(), [&](const ShellWord& word) {
+    const std::string_view name = std::string_view(word.text).substr(word.text.rfind('/') + 1);
+    return name.starts_with("python") || name.ends_with(".py") ||
+           std::find(std::begin(kStarters), std::end(kStarters), name) != std::end(kStarters);
+  });
+}
+
 }  // namespace shell
 
 ShellScript read_shell(std::string_view text, const ShellInput& input) {
-  return shell::ShellEvaluator(text, input).evaluate();
+  ShellScript script = shell::ShellEvaluator(text, input).evaluate();
+  if (std::any_of(script.commands.begin(), script.commands.end(), shell::starts_program))
+    return script;
+  // The training run may be what the first node alone starts, which finds its number by way of
+  // variables of its own.
+  ShellInput first = input;
+  for (const std::string_view name : shell::kNumbers)
+    if (text.find(name) != std::string_view::npos) first.variables.emplace(name, "0");
+  if (first.variables.size() == input.variables.size()) return script;
+  ShellScript of_first = shell::ShellEvaluator(text, first).evaluate();
+  if (std::none_of(of_first.commands.begin(), of_first.commands.end(), shell::starts_program))
+    return script;
+  for (const std::string_view name : shell::kNumbers)
+    if (!input.variables.contains(std::string(name))) of_first.used.erase(std::string(name));
+  return of_first;
 }
 
 }  // namespace rankwright::importer
