@@ -716,8 +716,37 @@ bool states_padding(const ForeignReading& r) {
          find_path(r.root, "padded-vocab-size") != nullptr;
 }
 
+/// Leaves the ranks of a program open that are defaults of its options.
+void open_default_ranks(ScriptFlags& program) {
+  constexpr std::string_view kRanks[] = {"nodes", "gpus-per-node"};
+  constexpr i64 kMost = 1 << 16;
+  const auto is_rank = [&](const auto& one) {
+    return std::find(std::begin(kRanks), std::end(kRanks), one.flag) != std::end(kRanks);
+  };
+  const auto open = std::find_if(program.defaults.begin(), program.defaults.end(), is_rank);
+  if (open == program.defaults.end() || program.open_ranks) return;
+  ScriptFlags::OpenRanks ranks{.variable = open->variable};
+  const auto take = [&](const char* rank) -> std::optional<i64> {
+    for (const YamlEntry& entry : program.map.entries)
+      if (name_flag(entry.key.scalar) == rank || entry.key.scalar == rank ||
+          (entry.key.scalar == "trainer.num_nodes" && std::string_view(rank) == "nodes") ||
+          (entry.key.scalar == "trainer.devices" && std::string_view(rank) == "gpus-per-node"))
+        if (const Result<i64> n = parse_count(entry.value.scalar, 1); n && *n <= kMost) return *n;
+    return std::nullopt;
+  };
+  ranks.nodes = take("nodes");
+  ranks.gpus = take("gpus-per-node");
+  if (!ranks.nodes || !ranks.gpus) return;
+  std::erase_if(program.map.entries, [](const YamlEntry& entry) {
+    return entry.key.scalar == "nodes" || entry.key.scalar == "trainer.num_nodes" ||
+           entry.key.scalar == "gpus-per-node" || entry.key.scalar == "trainer.devices";
+  });
+  program.open_ranks = ranks;
+}
+
 /// Gives the settings of a program in Python the names of flags.
 ScriptFlags name_program_flags(ScriptFlags program, const ShellInput& input) {
+  open_default_ranks(program);
   ScriptFlags flags = read_megatron_yaml(program.map, input, is_read);
   flags.unknown = std::move(program.unknown);
   flags.defaults = std::move(program.defaults);

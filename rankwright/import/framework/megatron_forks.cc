@@ -401,6 +401,9 @@ void read_fork_model(ForeignReading& r) {
     if (const YamlNode* const node = find_path(r.root, path);
         node != nullptr && node->kind == YamlNode::Kind::scalar && !r.draft.model)
       r.fields.under("model", *node, [&] { read_named_model(r, *node); });
+  constexpr i64 kMostModules = 8;
+  const std::optional<i64> mtp = read_whole_at(r, "mtp-num-layers", 0, kMostModules);
+  if (r.draft.model && mtp) r.draft.model->mtp_layers = *mtp;
 }
 
 /// ms-swift trains every parameter unless told to train adapters. Other methods are refused.
@@ -488,6 +491,7 @@ void read_deepspeed_file(ForeignReading& r, PlanFile& plan) {
                                                     : read_named_file(r.files, plan.name, file);
   const Result<YamlNode> root =
       text ? read_commented_json_tree(*text, file) : Result<YamlNode>(fail(text.error()));
+  std::string accumulated;
   if (root) {
     const YamlNode* const stage = find_path(*root, "zero_optimization.stage");
     const Result<i64> n = parse_count(stage == nullptr ? "" : stage->scalar, 0);
@@ -497,8 +501,14 @@ void read_deepspeed_file(ForeignReading& r, PlanFile& plan) {
         device != nullptr && !is_off(*device) && device->scalar != "none")
       d.offload_optimizer = 1;
     if (is_on_at(*root, "zero_optimization.cpu_offload")) d.offload_optimizer = 1;
-    return;
+    if (const YamlNode* const format = find_path(*root, "data_types.grad_accum_dtype"))
+      accumulated = format->scalar;
   }
+  // ZeRO accumulates gradients in the model's format (deepspeed/runtime/engine.py, get_data_types).
+  if (d.zero > 0 && d.param_dtype == plan::Dtype::bf16 && accumulated != "fp32" &&
+      (root || find_path(r.root, "zero-stage") != nullptr))
+    d.grad_dtype = plan::Dtype::bf16;
+  if (root) return;
   if (find_path(r.root, "zero-stage") == nullptr) d.zero = 0;
   const std::size_t part = plan.text.find("\"zero_optimization\"");
   if (named != nullptr && part == std::string::npos) assume_deepspeed_file(r, *named, plan);

@@ -161,7 +161,7 @@ void warn(ForeignReading& r, std::string_view flag, std::string detail) {
 const model::Architecture& find_family(ForeignReading& r, model::Shapes& s, bool positions,
                                        bool latent, bool sparse) {
   const bool gated = is_on(r, "swiglu") || is_on(r, "quick-geglu");
-  const bool biased_norms = get_word(r, "normalization") != "RMSNorm";
+  const bool biased_norms = lower(get_word(r, "normalization")) != "rmsnorm";
   const bool qk_norm =
       is_on(r, "qk-layernorm") && !latent;  // latent attention has its own norms in any case
   const bool gate = is_on(r, "moe-shared-expert-gate") && s.shared_ffn > 0;

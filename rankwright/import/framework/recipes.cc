@@ -155,6 +155,10 @@ constexpr FusedModule kFusedModules[] = {
     {"qkv_proj", kQueryKeyValue},
     {"query_key_value", kQueryKeyValue},
     {"c_attn", kQueryKeyValue},
+    {"c_proj", {false, false, false, true, false, false, true}},  // of both halves of a layer
+    {"w1", kGateAndUp},
+    {"w3", kGateAndUp},
+    {"w2", kDown},
     {"attention", {true, true, true, true, false, false, false}},  // groups of NeMo's layers
     {"mlp", {false, false, false, false, true, true, true}},
     {"linear_proj", kOutput},

@@ -143,8 +143,9 @@ void report_unknown(ForeignReading& r, const ScriptFlags& flags, std::span<const
            std::any_of(rows.begin(), rows.end(),
                        [&](const ForeignKey& row) { return row.path == flag; });
   };
+  std::set<std::string_view> reported;
   for (const ScriptFlags::Unknown& one : flags.unknown) {
-    if (!is_read(one.flag)) continue;
+    if (!is_read(one.flag) || !reported.insert(one.flag).second) continue;
     std::string_view key = "model";
     for (const ForeignKey& row : rows)
       if (row.path == one.flag) key = row.plan_key;

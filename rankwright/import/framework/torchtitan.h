@@ -17,6 +17,11 @@ std::span<const ForeignKey> torchtitan_keys();
 void read_torchtitan_tree(PlanFile& plan, const YamlNode& tree, const FileReader& files,
                           const KnownKeys* known, bool toml = false);
 
+/// Returns the settings of the config that a function of a Python file returns, as the tables of a
+/// TOML config; nothing if there is no such function.
+std::optional<YamlNode> read_torchtitan_function(std::string_view text, const std::string& name,
+                                                 const std::string& file);
+
 /// Reads the shapes of a flavor that the repository of the config defines itself. Returns false if
 /// there are none.
 bool read_own_flavor(ForeignReading& r, const std::string& name, const YamlNode& flavor);

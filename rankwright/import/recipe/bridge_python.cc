@@ -219,10 +219,13 @@ class ProgramReader {
           value = scope_.find(find_assigned(text_, argument.value));
           if (value) value->assumed = argument.value;
         }
-        if (value)
+        if (!value) value = find_passed_value(argument.value);
+        if (value) {
           put_setting(setting, *value, place);
-        else if (is_dotted_name(argument.value))
+        } else {
+          drop(setting);
           add_unknown(setting, "an expression", place);
+        }
         // Learned positions are as many as a sequence has tokens.
         if (name == "GPTConfig" && argument.name == "seq_length")
           if (const std::optional<PythonValue> length = scope_.find(argument.value))
@@ -327,6 +330,22 @@ class ProgramReader {
     return std::nullopt;
   }
 
+  /// Returns the value that any call passes to a parameter of this name; nothing if none is known.
+  std::optional<PythonValue> find_passed_value(std::string_view parameter) const {
+    if (!is_dotted_name(parameter) || parameter.find('.') != std::string_view::npos)
+      return std::nullopt;
+    const std::string argument = fmt::format("{}=", parameter);
+    for (std::size_t at = text_.find(argument); at != std::string_view::npos;
+         at = text_.find(argument, at + 1)) {
+      if (at > 0 && shell::is_name(text_[at - 1])) continue;
+      const std::string_view rest = text_.substr(at + argument.size());
+      const std::string_view value = trim(rest.substr(0, rest.find_first_of(",)\n")));
+      if (value == parameter) continue;
+      if (std::optional<PythonValue> found = scope_.find(value)) return found;
+    }
+    return std::nullopt;
+  }
+
   /// Returns whether a statement runs, after leaving the blocks that end before it; opens the block
   /// that it begins.
   std::optional<bool> enter_block(const PythonStatement& one) {
@@ -381,7 +400,11 @@ class ProgramReader {
     for (const std::string_view argument : split_arguments(call.substr(call.find('(') + 1))) {
       const PythonArgument one = parse_argument(argument);
       for (const RecipeArgument& row : kRecipeArguments)
-        if (row.name == one.name) settings.emplace_back(row.setting, scope_.find(one.value));
+        if (row.name == one.name) {
+          std::optional<PythonValue> value = scope_.find(one.value);
+          if (!value) value = find_passed_value(one.value);
+          settings.emplace_back(row.setting, std::move(value));
+        }
     }
     return settings;
   }
@@ -462,7 +485,14 @@ class ProgramReader {
   void assign_data(std::string_view text, const YamlNode& place, bool certain) {
     if (!certain) return;
     const CallSettings* const known = find_call(text);
-    put_arguments(known != nullptr ? *known : read_arguments(text), place);
+    // A parameter, which is the data module that the program constructs elsewhere.
+    const auto [module, arguments] = is_dotted_name(text) && known == nullptr
+                                         ? find_construction("DataModule")
+                                         : std::pair<std::string_view, std::string_view>();
+    put_arguments(known != nullptr  ? *known
+                  : !module.empty() ? read_arguments(fmt::format("({}", arguments))
+                                    : read_arguments(text),
+                  place);
   }
 
   /// Reads the arguments of "llama3_8b_pretrain_config(...)", whose name has this end.
@@ -497,7 +527,8 @@ class ProgramReader {
     for (const std::string_view argument : split_arguments(arguments))
       if (const PythonArgument one = parse_argument(argument); one.name == "peft_scheme")
         scheme = scope_.find(one.value);
-    if (!scheme || scheme->text != "lora") return;
+    // An unknown scheme is that of the recipe; None is full fine-tuning.
+    if (scheme && scheme->text != "lora") return;
     adapts_ = true;
     put_text("lora_rank", "8", place);
     put_text("target_modules", "linear_qkv linear_proj linear_fc1 linear_fc2", place);

@@ -210,6 +210,12 @@ std::optional<ScriptFlags> read_run_bridge_program(const PlanFile& script, const
   for (const YamlEntry& override : found->overrides.map.entries)
     if (override.key.scalar.find('.') != std::string::npos)
       replace_settings(flags, {name_flag(override.key.scalar)}, override);
+  // What an option passes on is a default if the script has it by one.
+  for (const ScriptFlags::Default& open : found->launch.defaults)
+    for (const YamlEntry& setting : flags.map.entries)
+      if (setting.value.scalar == open.place.scalar &&
+          setting.key.scalar.find('.') != std::string::npos)
+        flags.defaults.push_back({name_flag(setting.key.scalar), open.variable, setting.value});
   flags.open_ranks = found->launch.open_ranks;
   flags.used = found->launch.used;
   return flags;

@@ -431,11 +431,47 @@ std::string choose_function(PythonConfigs& configs, const std::vector<std::strin
   return first;
 }
 
+/// Returns the settings of the config `whole`, which the function `name` of `file` returns, as the
+/// tables of a TOML config.
+YamlNode make_tree(const YamlNode& whole, const std::string& name, std::string_view text,
+                   const std::string& file) {
+  const YamlNode config = find_trainer(whole);
+  YamlNode tree;
+  tree.kind = YamlNode::Kind::map;
+  copy_training(tree, config);
+  const bool responses = find_path(whole, "training") == nullptr;
+  if (const YamlNode* const batch = responses ? find_call(whole, "BatchConfig") : nullptr)
+    for (const char* const key : {"local_batch_size", "global_batch_size", "seq_len"})
+      if (const YamlNode* const node = batch->find(key)) copy_to(tree, "training", key, *node);
+  if (const YamlNode* const node = find_path(config, "parallelism"))
+    for (const YamlEntry& entry : node->entries)
+      if (!entry.key.scalar.starts_with('('))
+        copy_to(tree, "parallelism", entry.key.scalar, entry.value);
+  copy_recomputation(tree, config, text.find("SelectiveAC") != std::string_view::npos);
+  if (const YamlNode* const node = find_path(config, "compile.enable"))
+    copy_to(tree, "compile", "enable", *node);
+  copy_model(tree, whole, name, file);
+  copy_hub_model(tree, config, name);
+  copy_converters(tree, whole);
+  copy_optimizer(tree, config);
+  return tree;
+}
+
 }  // namespace
 
 bool claims_torchtitan_python(std::string_view file, std::string_view text) {
   const auto has = [&](std::string_view mark) { return text.find(mark) != std::string_view::npos; };
   return file.ends_with(".py") && has("torchtitan") && has("TrainingConfig(") && has("\ndef ");
+}
+
+std::optional<YamlNode> read_torchtitan_function(std::string_view text, const std::string& name,
+                                                 const std::string& file) {
+  constexpr std::size_t kMaxBytes = 1 << 20;
+  if (text.size() > kMaxBytes) return std::nullopt;
+  PythonConfigs configs{std::string(text)};
+  const YamlNode whole = configs.call(name);
+  YamlNode tree = make_tree(whole, name, text, file);
+  return tree.find("training") == nullptr ? std::nullopt : std::optional(std::move(tree));
 }
 
 void read_torchtitan_python(PlanFile& plan, const FileReader& files) {
@@ -451,25 +487,7 @@ void read_torchtitan_python(PlanFile& plan, const FileReader& files) {
   const std::string name =
       chosen != plan.variables.variables.end() ? chosen->second : choose_function(configs, names);
   const YamlNode whole = configs.call(name);
-  const YamlNode config = find_trainer(whole);
-  YamlNode tree;
-  tree.kind = YamlNode::Kind::map;
-  copy_training(tree, config);
-  const bool responses = find_path(whole, "training") == nullptr;
-  if (const YamlNode* const batch = responses ? find_call(whole, "BatchConfig") : nullptr)
-    for (const char* const key : {"local_batch_size", "global_batch_size", "seq_len"})
-      if (const YamlNode* const node = batch->find(key)) copy_to(tree, "training", key, *node);
-  if (const YamlNode* const node = find_path(config, "parallelism"))
-    for (const YamlEntry& entry : node->entries)
-      if (!entry.key.scalar.starts_with('('))
-        copy_to(tree, "parallelism", entry.key.scalar, entry.value);
-  copy_recomputation(tree, config, plan.text.find("SelectiveAC") != std::string::npos);
-  if (const YamlNode* const node = find_path(config, "compile.enable"))
-    copy_to(tree, "compile", "enable", *node);
-  copy_model(tree, whole, name, plan.name);
-  copy_hub_model(tree, config, name);
-  copy_converters(tree, whole);
-  copy_optimizer(tree, config);
+  const YamlNode tree = make_tree(whole, name, plan.text, plan.name);
   if (tree.find("training") == nullptr)
     return plan.findings.push_back(
         {.code = "RW0603",
@@ -485,7 +503,7 @@ void read_torchtitan_python(PlanFile& plan, const FileReader& files) {
   read_torchtitan_tree(plan, tree, files, nullptr);
   plan.draft.overlap_ep = false;  // a setting of the TOML files only
   read_lora_converter(plan.draft, whole);
-  if (responses) plan.draft.method = plan::Method::grpo;
+  if (find_path(whole, "training") == nullptr) plan.draft.method = plan::Method::grpo;
 }
 
 }  // namespace rankwright::importer

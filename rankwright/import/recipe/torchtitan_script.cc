@@ -49,6 +49,28 @@ YamlNode find_config(const YamlNode& overrides, const YamlNode& flags, const She
   return config;
 }
 
+/// Returns the config that the checkout of a script has as a function of Python; nothing if there
+/// is none: "qwen3_1b" of torchtitan/models/qwen3/config_registry.py.
+std::optional<YamlNode> read_registered_config(const YamlNode& config, const YamlNode& flags,
+                                               const ShellScript& script, const std::string& file,
+                                               const FileReader& files) {
+  std::string module;
+  if (const YamlNode* const named = flags.find("module")) module = named->scalar;
+  const auto variable = script.variables.find("MODULE");
+  if (module.empty() && variable != script.variables.end() && variable->second.unknown.empty())
+    module = variable->second.text;
+  if (module.empty() || config.scalar.starts_with('$')) return std::nullopt;
+  for (const char* const folder : {"torchtitan/models/", "torchtitan/experiments/", ""}) {
+    const std::string name = fmt::format("{}{}/config_registry.py", folder, module);
+    const Result<std::string> text = read_named_file(files, file, name);
+    if (!text) continue;
+    std::optional<YamlNode> tree = read_torchtitan_function(*text, config.scalar, name);
+    if (tree) move_to(*tree, config);
+    if (tree) return tree;
+  }
+  return std::nullopt;
+}
+
 /// Leaves open what only the config states, but for the model, which its name may be.
 void leave_open(PlanFile& plan, ForeignReading& r, const YamlNode& tree, const YamlNode& config) {
   Draft& d = plan.draft;
@@ -107,8 +129,10 @@ void read_torchtitan_script(PlanFile& plan, const FileReader& files) {
   const Result<YamlNode> base =
       text ? read_toml_tree(*text, config.scalar) : Result<YamlNode>(fail(text.error()));
   YamlNode tree = overrides;
-  if (base) {
-    tree = move_renamed_keys(*base);
+  std::optional<YamlNode> registered;
+  if (!base) registered = read_registered_config(config, flags.map, script, plan.name, files);
+  if (base || registered) {
+    tree = base ? move_renamed_keys(*base) : std::move(*registered);
     move_to(tree, config);
     // Whole paths are found before those through maps.
     tree.entries.insert(tree.entries.end(), overrides.entries.begin(), overrides.entries.end());
@@ -118,7 +142,7 @@ void read_torchtitan_script(PlanFile& plan, const FileReader& files) {
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, flags.map, files};
   reading.dashes = "--";
-  if (!base) leave_open(plan, reading, tree, config);
+  if (!base && !registered) leave_open(plan, reading, tree, config);
   read_ranks(reading, flags, script, plan);
   report_script_values(reading, flags, torchtitan_keys(), plan);
   plan.ignored_keys.clear();  // data, checkpoints and logging

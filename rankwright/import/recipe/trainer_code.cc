@@ -9,6 +9,7 @@
 #include "rankwright/base/quantity.h"
 #include "rankwright/base/trim.h"
 #include "rankwright/import/framework/unknown_keys.h"
+#include "rankwright/import/plan/hub_model.h"
 #include "rankwright/import/recipe/trainer_parts.h"
 #include "rankwright/import/recipe/trainer_program.h"
 #include "rankwright/import/syntax/python_calls.h"
@@ -21,38 +22,6 @@ namespace {
 /// Flags that decide whether a program trains adapters, whatever its code has.
 constexpr std::string_view kAdapterFlags[] = {"lora", "peft", "adapter", "finetuning_type",
                                               "train_type"};
-
-/// Returns whether the code decides by a condition whether there are adapters. Conditions on the
-/// bits of frozen weights do not.
-bool has_adapter_condition(std::string_view code) {
-  constexpr std::string_view kBitNames[] = {"q_lora", "qlora", "quant"};
-  constexpr std::string_view kAdapterNames[] = {"lora", "peft"};
-  while (!code.empty()) {
-    const std::size_t end = std::min(code.find('\n'), code.size());
-    const std::string_view line = trim(code.substr(0, end));
-    code.remove_prefix(std::min(end + 1, code.size()));
-    const std::string words = lower(line);
-    const bool condition = line.starts_with("if ") || line.starts_with("elif ") ||
-                           line.find(" if ") != std::string_view::npos;
-    const std::string tested = words.substr(condition ? words.find("if ") : words.size());
-    if (!has_part(tested, kBitNames) && has_part(tested, kAdapterNames)) return true;
-  }
-  return false;
-}
-
-/// Joins the names of a list in Python: ["q_proj", "v_proj"]. Empty if it is another expression.
-std::string join_names(std::string_view list) {
-  std::string names;
-  if (list.find_first_of("\"'") == std::string_view::npos) return names;
-  for (const char c : list) {
-    if (shell::is_name(c) || c == '-' || c == ',')
-      names += c;
-    else if (std::string_view("[]\"' \n\t").find(c) == std::string_view::npos)
-      return {};
-  }
-  while (names.ends_with(',')) names.pop_back();
-  return names;
-}
 
 /// The classes of arguments that programs construct, and the methods of TRL's.
 struct ArgumentsClass {
@@ -67,6 +36,10 @@ constexpr ArgumentsClass kArgumentsClasses[] = {
 constexpr std::string_view kTrainers[] = {"GRPOTrainer", "SFTTrainer", "DPOTrainer", "ORPOTrainer"};
 constexpr std::string_view kLengthKeys[] = {"max_seq_length", "max_length", "max_seq_len",
                                             "max_completion_length"};
+constexpr std::string_view kOtherLengths[] = {
+    "cutoff_len", "model_max_length",  "block_size",        "source_max_len",
+    "seq_length", "max_source_length", "max_target_length", "context_length",
+    "max_len",    "seq_len",           "max_prompt_length"};
 constexpr std::string_view kTrainerArguments[] = {"max_length", "max_seq_length",
                                                   "max_prompt_length"};
 
@@ -122,26 +95,27 @@ class CodeSettings {
     const bool decided = std::any_of(
         flags_.map.entries.begin(), flags_.map.entries.end(),
         [](const YamlEntry& entry) { return has_part(entry.key.scalar, kAdapterFlags); });
-    if ((!decided || !turns_adapters_on()) && !passes_adapters() &&
-        has_adapter_condition(program_.code()))
-      return;
+    if ((!decided || !turns_adapters_on()) && !applies_adapters()) return;
     const auto [name, arguments] = find_adapters();
     if (name.empty() && program_.code().find("is_trainable=True") != std::string::npos)
       return continue_adapters();
     const std::optional<std::string> rank = program_.resolve(flags_, find_argument(arguments, "r"));
     if (!rank || !parse_count(*rank, 1)) return;
     // PEFT adapts queries and values of most models unless told otherwise.
-    const std::string_view targets = find_argument(arguments, "target_modules");
-    const std::string modules =
-        targets.empty() && name == "LoraConfig" ? "q_proj,v_proj" : join_names(targets);
+    const std::string_view stated_targets = find_argument(arguments, "target_modules");
+    const std::optional<std::string> option =
+        is_dotted_name(stated_targets) ? program_.resolve(flags_, stated_targets) : std::nullopt;
+    const std::string_view targets = option ? std::string_view(*option) : stated_targets;
+    const std::string modules = targets.empty() && name == "LoraConfig" ? "q_proj,v_proj"
+                                : option                                ? *option
+                                                                        : read_names(targets);
     const bool adds_rank = !states_any(flags_, kRankKeys);
     const bool adds_modules = !modules.empty() && !states_any(flags_, kTargetKeys);
-    if (!decided) add_key(flags_, "use_lora", "true");
+    if (!decided || !turns_adapters_on()) add_key(flags_, "use_lora", "true");
     if (adds_rank) add_key(flags_, "lora_r", *rank);
     if (adds_modules) add_key(flags_, "lora_target_modules", modules);
     for (const char* const bits : {"load_in_4bit", "load_in_8bit"})
-      if (!decided && !has_key(flags_, bits) && find_assigned(program_.code(), bits) == "True")
-        add_key(flags_, bits, "true");
+      if (!decided && !has_key(flags_, bits) && loads_in(bits)) add_key(flags_, bits, "true");
     if (adds_rank || adds_modules)
       assume(fmt::format("adapters{}{}, as {} in {} has them",
                          adds_rank ? " of rank " + make_excerpt(*rank) : "",
@@ -157,13 +131,19 @@ class CodeSettings {
         !kbit.empty() &&
         find_argument(list_named_arguments(kbit), "use_gradient_checkpointing") != "False")
       add_resolved("gradient_checkpointing", "True", added);  // PEFT turns it on
+    constexpr std::string_view kUnsloth[] = {"FastLanguageModel.get_peft_model",
+                                             "FastVisionModel.get_peft_model",
+                                             "FastModel.get_peft_model"};
     if (const std::string_view adapters = find_python_call(program_.code(), "get_peft_model");
-        !adapters.empty()) {  // Unsloth's: it may be the text "unsloth"
+        !adapters.empty() && calls_any(kUnsloth)) {  // which recomputes unless told otherwise
       const std::string_view recomputes =
           find_argument(list_named_arguments(adapters), "use_gradient_checkpointing");
-      if (!recomputes.empty())
-        add_resolved("gradient_checkpointing", recomputes == "False" ? "False" : "True", added);
+      add_resolved("gradient_checkpointing", recomputes == "False" ? "False" : "True", added);
     }
+    constexpr std::string_view kEnable = ".gradient_checkpointing_enable(";
+    for (std::size_t i = 0; i < statements_.size(); ++i)
+      if (statements_[i].text.find(kEnable) != std::string_view::npos && !is_conditional(i))
+        add_resolved("gradient_checkpointing", "True", added);
     add_assigned(added);
     for (const std::string_view trainer : kTrainers) {
       const std::vector<PythonArgument> lengths =
@@ -176,9 +156,10 @@ class CodeSettings {
           list_named_arguments(find_python_call(program_.code(), row->name));
       for (const ForeignKey& known : fine_tuning_keys())
         add_resolved(known.path, find_argument(arguments, known.path), added);
-      add_collected(added);
+      add_collected(find_python_call(program_.code(), row->name), added);
     }
     add_method();
+    add_tokenized_length(added);
     constexpr std::string_view kTuners[] = {"SFTTrainer", "SFTConfig"};
     if (calls_any(kTuners) && !has_key(flags_, kTrlMark)) add_key(flags_, kTrlMark, "true");
     report(added, fmt::format("as {} has them", make_path_excerpt(program_.name())));
@@ -242,6 +223,9 @@ class CodeSettings {
       if (const std::string_view length = find_argument(arguments, "max_seq_length");
           !length.empty() && !states_any(flags_, kLengthKeys))
         add_resolved("max_seq_length", length, lengths);
+      if (program_.resolve(flags_, find_argument(arguments, "device_map")) == "auto" &&
+          !has_key(flags_, kSpreadMark))
+        add_key(flags_, kSpreadMark, "true");
       const std::optional<std::string> value = program_.resolve(flags_, format);
       if (value) formats.insert(*value);
       open = open || (!value && !format.empty());
@@ -258,9 +242,11 @@ class CodeSettings {
       open = false;
     }
     for (const std::string_view trainer : kTrainers)
-      if (!model)
-        model = read_literal(
-            find_argument(list_named_arguments(find_python_call(code, trainer)), "model"));
+      if (const std::optional<std::string> name = program_.resolve(
+              flags_,
+              find_argument(list_named_arguments(find_python_call(code, trainer)), "model"));
+          !model && name && (name->find('/') != std::string::npos || find_hub_model(*name)))
+        model = name;
     std::vector<std::string> added;
     const bool named =
         std::any_of(flags_.map.entries.begin(), flags_.map.entries.end(),
@@ -283,6 +269,26 @@ class CodeSettings {
   }
 
  private:
+  /// Adds the length that the program cuts its texts to, `tokenizer(text, truncation=True,
+  /// max_length=512)`, if nothing else states one: the largest of them.
+  void add_tokenized_length(std::vector<std::string>& added) {
+    constexpr std::string_view kLength = "max_length=";
+    constexpr i64 kShortest = 32;
+    if (states_any(flags_, kLengthKeys) || states_any(flags_, kOtherLengths)) return;
+    std::optional<i64> longest;
+    for (const PythonStatement& statement : statements_) {
+      const std::size_t at = statement.text.find(kLength);
+      if (at == std::string_view::npos ||
+          statement.text.find("truncation") == std::string_view::npos)
+        continue;
+      const std::optional<std::string> value = program_.resolve(
+          flags_, find_argument(list_named_arguments(statement.text.substr(at)), "max_length"));
+      const Result<i64> n = parse_count(value.value_or(""), kShortest);
+      if (n && (!longest || *n > *longest)) longest = *n;
+    }
+    if (longest) add_resolved("max_seq_length", std::to_string(*longest), added);
+  }
+
   /// Adds the method of the class of arguments that the program constructs or parses.
   void add_method() {
     const ArgumentsClass* row = find_arguments_class(program_.code());
@@ -332,12 +338,32 @@ class CodeSettings {
     }
   }
 
-  /// Adds the arguments that the code collects: `kwargs = dict(bf16=True)`, `{"bf16": True}`.
-  void add_collected(std::vector<std::string>& added) {
+  /// Returns whether the code assigns a map of its own to a name, and not a part of another.
+  bool states_map(std::string_view name) const {
+    return std::any_of(statements_.begin(), statements_.end(), [&](const PythonStatement& one) {
+      const PythonArgument made = parse_argument(one.text);
+      return made.name == name &&
+             (made.value.starts_with("dict(") ||
+              (made.value.starts_with('{') && made.value.find(" for ") == std::string_view::npos));
+    });
+  }
+
+  /// Adds the arguments that the code collects for `call`: `kwargs = dict(bf16=True)`,
+  /// `{"bf16": True}`. If the call takes some by their names, `**kwargs`, others are of other
+  /// calls.
+  void add_collected(std::string_view call_text, std::vector<std::string>& added) {
     constexpr std::string_view kDict = "dict(";
+    std::vector<std::string_view> passed;
+    for (const std::string_view one : split_arguments(call_text))
+      if (one.starts_with("**") && states_map(trim(one.substr(2))))
+        passed.push_back(trim(one.substr(2)));
     for (const PythonStatement& statement : statements_) {
       const PythonArgument one = parse_argument(statement.text);
-      if (!has_part(one.name, kCollections) && !has_part(one.value, kArgumentKeys)) continue;
+      if (!passed.empty() && std::find(passed.begin(), passed.end(), one.name) == passed.end())
+        continue;
+      if (!has_part(lower(one.name.substr(0, kLongestLabel)), kCollections) &&
+          !has_part(one.value, kArgumentKeys))
+        continue;
       const bool call = one.value.starts_with(kDict);
       if (!call && !one.value.starts_with('{')) continue;
       for (const std::string_view item :
@@ -353,26 +379,133 @@ class CodeSettings {
     }
   }
 
+  /// Returns the named arguments of the first call of `name`, also those of a map: `**LORA`.
+  std::vector<PythonArgument> list_call_arguments(std::string_view name) const {
+    constexpr std::string_view kDict = "dict(";
+    const std::string_view call = find_python_call(program_.code(), name);
+    std::vector<PythonArgument> all = list_named_arguments(call);
+    for (const std::string_view one : split_arguments(call)) {
+      if (!one.starts_with("**")) continue;
+      for (const PythonStatement& statement : statements_) {
+        const PythonArgument made = parse_argument(statement.text);
+        if (made.name != trim(one.substr(2))) continue;
+        if (made.value.starts_with(kDict)) {
+          const std::vector<PythonArgument> more =
+              list_named_arguments(made.value.substr(kDict.size()));
+          all.insert(all.end(), more.begin(), more.end());
+        } else if (made.value.starts_with('{')) {
+          for (const std::string_view item : split_arguments(made.value.substr(1))) {
+            const std::size_t colon = std::min(item.find(':'), item.size());
+            std::string_view key = trim(item.substr(0, colon));
+            if (key.size() < 2 || colon == item.size()) continue;
+            key = key.substr(1, key.size() - 2);  // without quotes
+            all.push_back({key, trim(item.substr(colon + 1))});
+          }
+        }
+        break;
+      }
+    }
+    return all;
+  }
+
   /// Returns the call that makes adapters, and its arguments.
   std::pair<std::string_view, std::vector<PythonArgument>> find_adapters() const {
     for (const std::string_view name : {"LoraConfig", "get_peft_model"})
-      if (std::vector<PythonArgument> arguments =
-              list_named_arguments(find_python_call(program_.code(), name));
+      if (std::vector<PythonArgument> arguments = list_call_arguments(name);
           !find_argument(arguments, "r").empty())
         return {name, std::move(arguments)};
     return {};
   }
 
-  /// Returns whether TRL's trainer is given adapters under no condition: `peft_config=lora`.
-  bool passes_adapters() const {
-    for (const std::string_view trainer : kTrainers) {
-      const std::string_view given = find_argument(
-          list_named_arguments(find_python_call(program_.code(), trainer)), "peft_config");
-      if (given.empty() || given == "None" || !is_dotted_name(given)) continue;
-      for (std::size_t i = 0; i < statements_.size(); ++i)
-        if (const PythonArgument one = parse_argument(statements_[i].text);
-            one.name == given && one.value.starts_with("LoraConfig(") && !is_conditional(i))
-          return true;
+  /// Returns whether the code makes adapters: `get_peft_model(model, lora)`, or `peft_config=lora`
+  /// for TRL's trainer. Under a condition that asks for adapters by an option of unknown value, it
+  /// is taken for one that does not.
+  bool applies_adapters() const {
+    constexpr std::string_view kCalls[] = {"get_peft_model(", ".add_adapter("};
+    for (std::size_t i = 0; i < statements_.size(); ++i) {
+      const std::string_view text = statements_[i].text;
+      if (text.starts_with("def ") || text.starts_with("from ")) continue;
+      const bool given = text.find("peft_config=") != std::string_view::npos && passes_config(text);
+      if ((has_part(text, kCalls) || given) && !asks_for_adapters(i)) return true;
+    }
+    const auto has = [&](std::string_view part) {
+      return program_.code().find(part) != std::string::npos;
+    };
+    // Adapters of a checkpoint that are trained further.
+    if (has("is_trainable=True") ||
+        (has("PeftModel.from_pretrained(") && has("lora_") && has("requires_grad_(True)")))
+      return true;
+    return has("LoraConfig(") && !mentions_adapters();
+  }
+
+  /// Returns whether `peft_config=` is given a name, or a choice that is known to be one.
+  bool passes_config(std::string_view text) const {
+    const std::string_view given =
+        find_argument(list_named_arguments(text.substr(text.find("peft_config="))), "peft_config");
+    if (is_dotted_name(given)) return given != "None";
+    constexpr std::string_view kIf = " if ", kElse = " else ";
+    const std::size_t condition = given.find(kIf), other = given.find(kElse);
+    if (condition == std::string_view::npos || other == std::string_view::npos || condition > other)
+      return given.find("LoraConfig(") != std::string_view::npos;
+    const std::string choice =
+        fmt::format("True if {} else False",
+                    given.substr(condition + kIf.size(), other - condition - kIf.size()));
+    return program_.resolve(flags_, choice) == "True";
+  }
+
+  /// Returns whether a statement is under a condition on a name of adapters, which is an option:
+  /// conditions that call functions ask for something else.
+  bool asks_for_adapters(std::size_t at) const {
+    std::size_t indent = statements_[at].indent;
+    for (std::size_t i = at; i-- > 0 && indent > 0;) {
+      const PythonStatement& one = statements_[i];
+      if (one.indent >= indent) continue;
+      indent = one.indent;
+      const bool condition = one.text.starts_with("if ") || one.text.starts_with("elif ");
+      if (condition && names_adapters(one.text)) return true;
+    }
+    return false;
+  }
+
+  static bool names_adapters(std::string_view condition) {
+    constexpr std::string_view kBitNames[] = {"q_lora", "qlora", "quant"};
+    constexpr std::string_view kAdapterNames[] = {"lora", "peft"};
+    const std::string words = lower(condition);
+    return condition.find('(') == std::string_view::npos && !has_part(words, kBitNames) &&
+           has_part(words, kAdapterNames);
+  }
+
+  /// Returns whether any condition asks for adapters by an option.
+  bool mentions_adapters() const {
+    return std::any_of(statements_.begin(), statements_.end(), [](const PythonStatement& one) {
+      const std::size_t condition = one.text.find(" if ");
+      const bool opens = one.text.starts_with("if ") || one.text.starts_with("elif ");
+      return (opens && names_adapters(one.text)) ||
+             (condition != std::string_view::npos && names_adapters(one.text.substr(condition)));
+    });
+  }
+
+  /// Returns whether the code loads the weights in few bits: `load_in_4bit=True`, under no
+  /// condition or one that is known to hold.
+  bool loads_in(std::string_view bits) const {
+    constexpr std::string_view kIf = " if ", kElse = " else ";
+    const std::string setting = fmt::format("{}=True", bits);
+    for (std::size_t i = 0; i < statements_.size(); ++i) {
+      const std::string_view text = statements_[i].text;
+      const std::size_t at = text.find(setting);
+      // TRL's ModelConfig only collects settings.
+      if (at == std::string_view::npos || is_conditional(i) ||
+          text.find("ModelConfig(") != std::string_view::npos)
+        continue;
+      const std::size_t condition = text.find(kIf, at);
+      const std::size_t other = text.find(kElse, at);
+      if (condition == std::string_view::npos || other == std::string_view::npos ||
+          condition > other)
+        return true;
+      const std::string choice =
+          fmt::format("True if {} else False",
+                      text.substr(condition + kIf.size(), other - condition - kIf.size()));
+      if (program_.resolve(flags_, choice) == "True") return true;
     }
     return false;
   }
@@ -424,8 +557,9 @@ class CodeSettings {
 
   /// Returns whether the class before `from_pretrained` is one of language models.
   static bool loads_language_model(std::string_view before) {
-    constexpr std::string_view kClasses[] = {"CausalLM", "ConditionalGeneration", "AutoModel",
-                                             "LanguageModel", "FastModel"};
+    constexpr std::string_view kClasses[] = {"CausalLM",  "ConditionalGeneration",
+                                             "AutoModel", "LanguageModel",
+                                             "FastModel", "FastVisionModel"};
     return has_part(before, kClasses);
   }
 
@@ -465,18 +599,23 @@ class CodeSettings {
                     std::vector<std::string>& added) {
     if (has_key(flags_, key)) return;
     const std::optional<std::string> value = program_.resolve(flags_, expression);
-    if (!value) return open_batch(key, expression);
+    if (!value) return open_setting(key, expression);
     add_key(flags_, key, *value);
     added.push_back(fmt::format("{} {}", key, make_excerpt(*value)));
   }
 
-  /// Leaves a batch open that an expression states whose value is not known.
-  void open_batch(std::string_view key, std::string_view expression) {
-    constexpr std::string_view kBatches[] = {"per_device_train_batch_size",
-                                             "gradient_accumulation_steps"};
-    const bool batch =
-        std::find(std::begin(kBatches), std::end(kBatches), key) != std::end(kBatches);
-    if (batch && !expression.empty())
+  /// Leaves a setting open that an expression states whose value is not known.
+  void open_setting(std::string_view key, std::string_view expression) {
+    constexpr std::string_view kOpened[] = {"per_device_train_batch_size",
+                                            "gradient_accumulation_steps",
+                                            "max_length",
+                                            "max_seq_length",
+                                            "max_prompt_length",
+                                            "max_completion_length",
+                                            "gradient_checkpointing",
+                                            "optim"};
+    const bool opened = std::find(std::begin(kOpened), std::end(kOpened), key) != std::end(kOpened);
+    if (opened && !expression.empty() && expression != "None")
       flags_.unknown.push_back({std::string(key), "an expression", YamlNode{}});
   }
 
@@ -502,12 +641,14 @@ bool constructs_arguments(std::string_view code) {
 
 bool runs_trainer_program(std::string_view text, const std::string& name, const FileReader& files,
                           ShellInput variables) {
-  if (text.find(".py") == std::string_view::npos) return false;
+  if (text.find(".py") == std::string_view::npos && text.find(" -m ") == std::string_view::npos)
+    return false;
   variables.file = name;
   variables.files = files;
   const std::string program = read_script_flags(text, variables).module;
-  if (!program.ends_with(".py")) return false;
-  const Result<std::string> code = read_named_file(files, name, program);
+  if (program.empty()) return false;
+  const Result<std::string> code =
+      read_named_file(files, name, program.ends_with(".py") ? program : find_module_file(program));
   return code && constructs_arguments(*code);
 }
 

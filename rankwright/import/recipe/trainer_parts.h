@@ -90,6 +90,8 @@ void lift_sections(YamlNode& root);
 /// Marks among the flags that are read from a program: it is TRL's, and it uses an argument that
 /// transformers has since the releases that TRL 0.22 requires.
 inline constexpr std::string_view kTrlMark = "(trl)", kNewMark = "(since trl 0.22)";
+/// Marks that one process spreads the layers over the GPUs it sees (`device_map="auto"`).
+inline constexpr std::string_view kSpreadMark = "(spread layers)";
 
 /// Returns whether a script states a flag, with a value or without a known one.
 bool has_key(const ScriptFlags& flags, std::string_view key);

@@ -11,18 +11,11 @@ namespace {
 
 constexpr std::size_t kMaxCode = 1 << 20;  // bytes of the program and its modules
 
-/// Returns the file of a module: "llava.train.train".
-std::string find_module_file(std::string_view module) {
-  std::string file(module);
-  std::replace(file.begin(), file.end(), '.', '/');
-  return file + ".py";
-}
-
 /// Returns whether a name that a program imports may hold its arguments or run its training.
 bool is_of_training(std::string_view name) {
   const auto ends = [&](std::string_view end) { return name.ends_with(end); };
   return name == "train" || name == "main" || ends("Arguments") || ends("Args") ||
-         ends("arguments") || ends("args") || ends("_arg") || ends("Params");
+         ends("arguments") || ends("args") || ends("_arg") || ends("Params") || ends("CONFIG");
 }
 
 /// A module that a program imports from: "from .arguments import ModelArguments, TrainArguments".
@@ -73,6 +66,31 @@ std::set<std::string_view> list_parsed_classes(std::string_view code,
   return classes;
 }
 
+constexpr int kMaxItemSteps = 4;
+
+/// Returns the argument of a cast: "x" for "int(x)".
+std::string_view unwrap_cast(std::string_view expression) {
+  for (const std::string_view cast : {"int(", "float(", "str(", "bool("})
+    if (expression.starts_with(cast) && expression.ends_with(')'))
+      return trim(expression.substr(cast.size(), expression.size() - cast.size() - 1));
+  return expression;
+}
+
+/// Returns the value of a key of `{"a": 1}` or `dict(a=1)`; empty if it has none.
+std::string_view find_dict_item(std::string_view map, std::string_view key) {
+  const bool call = !map.starts_with('{');
+  for (const std::string_view item : split_arguments(map.substr(call ? map.find('(') + 1 : 1))) {
+    if (call) {
+      if (const PythonArgument one = parse_argument(item); one.name == key) return one.value;
+      continue;
+    }
+    const std::size_t colon = item.find(':');
+    if (colon != std::string_view::npos && read_literal(trim(item.substr(0, colon))) == key)
+      return trim(item.substr(colon + 1));
+  }
+  return {};
+}
+
 bool is_truth(std::string_view value) {
   return value != "False" && value != "false" && value != "None" && value != "0" && !value.empty();
 }
@@ -87,6 +105,12 @@ constexpr TorchFormat kFormats[] = {
 };
 
 }  // namespace
+
+std::string find_module_file(std::string_view module) {
+  std::string file(module);
+  std::replace(file.begin(), file.end(), '.', '/');
+  return file + ".py";
+}
 
 std::optional<TrainerProgram> TrainerProgram::read(const ScriptFlags& flags,
                                                    const std::string& script,
@@ -113,8 +137,11 @@ std::optional<TrainerProgram> TrainerProgram::read(const ScriptFlags& flags,
         program.add_module(files, script, folder, found->module);
     }
   }
+  program.list_assigned();
   program.list_defaults();
   program.drop_branches(flags);
+  program.list_assigned();  // without those of branches that do not run
+  program.read_config(flags, script, files);
   return program;
 }
 
@@ -136,8 +163,9 @@ void TrainerProgram::list_defaults() {
   constexpr std::size_t kMaxDefaults = 1000;
   std::optional<std::size_t> class_indent;  // of a class whose fields are options
   bool decorated = false;
-  const auto add = [&](std::string_view name, std::string_view value) {
-    const std::optional<std::string> literal = read_literal(value);
+  const auto add = [&](std::string_view name, std::string_view value, bool evaluated = false) {
+    const std::optional<std::string> literal =
+        evaluated ? std::optional(std::string(value)) : read_literal(value);
     if (literal && is_truth(*literal) && defaults_.size() < kMaxDefaults)
       defaults_.emplace(name, *literal);
     if (value == "False" && off_.size() < kMaxDefaults) off_.emplace(name);
@@ -158,12 +186,15 @@ void TrainerProgram::list_defaults() {
       std::string_view value = find_argument(named, "default");
       if (value.empty() && read_literal(find_argument(named, "action")) == "store_true")
         value = "False";
+      const std::optional<std::string> item =
+          read_literal(value) ? std::nullopt : resolve({}, value, kMaxItemSteps);
+      if (item) value = *item;
       for (const std::string_view one : split_arguments(arguments))
         if (const std::optional<std::string> flag = read_literal(one);
             flag && flag->starts_with("--")) {
           std::string name = flag->substr(2);
           std::replace(name.begin(), name.end(), '-', '_');
-          add(name, value);
+          add(name, value, item.has_value());
         }
     } else if (statement.text.starts_with("class ")) {
       const bool extends = statement.text.find("Arguments)") != std::string_view::npos ||
@@ -176,14 +207,155 @@ void TrainerProgram::list_defaults() {
       if (!field.name.empty() && is_dotted_name(field.name) && typed) {
         constexpr std::string_view kField = "field(";
         const bool described = field.value.starts_with(kField);
-        add(field.name,
-            described
-                ? find_argument(list_named_arguments(field.value.substr(kField.size())), "default")
-                : field.value);
+        const std::vector<PythonArgument> named =
+            list_named_arguments(described ? field.value.substr(kField.size()) : "");
+        std::string_view factory = find_argument(named, "default_factory");
+        constexpr std::string_view kLambda = "lambda:";
+        if (factory.starts_with(kLambda)) factory = trim(factory.substr(kLambda.size()));
+        if (const std::string names = read_names(factory);
+            factory.starts_with('[') && !names.empty())
+          add(field.name, names, true);
+        else
+          add(field.name, described ? find_argument(named, "default") : field.value);
       }
     }
     decorated = statement.text.starts_with("@dataclass");
   }
+}
+
+void TrainerProgram::list_assigned() {
+  constexpr std::size_t kMaxNames = 5000;
+  assigned_.clear();
+  for (const PythonStatement& statement : split_statements(code_))
+    if (const PythonArgument one = parse_argument(statement.text);
+        is_dotted_name(one.name) && !one.value.empty() && assigned_.size() < kMaxNames)
+      assigned_.emplace(one.name, one.value);
+}
+
+void TrainerProgram::read_config(const ScriptFlags& flags, const std::string& script,
+                                 const FileReader& files) {
+  constexpr std::string_view kLoaders[] = {"yaml.safe_load", "yaml.load", "OmegaConf.load",
+                                           "json.load(", "YAML("};
+  constexpr std::size_t kMaxFiles = 4;
+  if (std::none_of(std::begin(kLoaders), std::end(kLoaders), [&](std::string_view loader) {
+        return code_.find(loader) != std::string::npos;
+      }))
+    return;
+  std::vector<std::string> names;
+  const auto add = [&](std::string_view name) {
+    const bool file = is_yaml_file(name) || name.ends_with(".json");
+    if (file && names.size() < kMaxFiles) names.emplace_back(name);
+  };
+  for (const YamlEntry& flag : flags.map.entries)
+    if (flag.key.scalar.find("config") != std::string::npos) add(flag.value.scalar);
+  for (const auto& [name, value] : defaults_)
+    if (name.find("config") != std::string::npos) add(value);
+  for (std::size_t at = code_.find_first_of("\"'"); at != std::string::npos;) {
+    const std::size_t end = code_.find(code_[at], at + 1);
+    if (end == std::string::npos) break;
+    add(std::string_view(code_).substr(at + 1, end - at - 1));
+    at = code_.find_first_of("\"'", end + 1);
+  }
+  for (const std::string& name : names) {
+    const Result<std::string> text = read_named_config(files, script, name);
+    Diagnostics ignored;
+    Result<YamlNode> root =
+        text ? read_python_yaml(*text, name, ignored) : Result<YamlNode>(fail(text.error()));
+    if (!root || root->kind != YamlNode::Kind::map) continue;
+    config_ = std::move(*root);
+    return;
+  }
+}
+
+std::optional<std::string> TrainerProgram::find_item(const ScriptFlags& flags,
+                                                     std::string_view expression, int depth) const {
+  constexpr std::string_view kGet = ".get(", kDict = "dict(";
+  std::vector<std::string> path;
+  std::string_view fallback;
+  for (int step = 0; step < kMaxItemSteps; ++step) {
+    // The names and keys in front of the last key come first.
+    std::vector<std::string> keys;
+    const std::size_t first = std::min(expression.find('['), expression.find(kGet));
+    if (first == std::string_view::npos) return std::nullopt;
+    const std::string_view base = trim(expression.substr(0, first));
+    if (!is_dotted_name(base)) return std::nullopt;
+    std::string_view rest = expression.substr(first);
+    while (!rest.empty()) {
+      const bool get = rest.starts_with(kGet);
+      if (!get && !rest.starts_with('[')) return std::nullopt;
+      const std::size_t close = rest.find(get ? ')' : ']');
+      if (close == std::string_view::npos) return std::nullopt;
+      const std::size_t open = get ? kGet.size() : 1;
+      const std::vector<std::string_view> parts =
+          split_arguments(rest.substr(open, close + 1 - open));
+      const std::optional<std::string> key =
+          parts.empty() ? std::nullopt : read_literal(trim(parts[0]));
+      if (!key) return std::nullopt;
+      if (parts.size() > 1) fallback = trim(parts[1]);
+      keys.push_back(*key);
+      rest = trim(rest.substr(close + 1));
+    }
+    path.insert(path.begin(), keys.begin(), keys.end());
+    const auto statement = assigned_.find(base);
+    const std::string_view made =
+        statement == assigned_.end() ? std::string_view() : std::string_view(statement->second);
+    if (made.starts_with('{') || made.starts_with(kDict)) {
+      const std::string_view value = find_dict_item(made, path.front());
+      if (path.size() == 1 && !value.empty()) return resolve(flags, value, depth - 1);
+      break;
+    }
+    const bool part =
+        made.find('[') != std::string_view::npos || made.find(kGet) != std::string_view::npos;
+    if (!part || made == expression) break;
+    expression = made;
+  }
+  // Functions pass parts of the config on: the longest end of the path that is there counts.
+  for (std::size_t skipped = 0; skipped < path.size(); ++skipped) {
+    const YamlNode* node = &config_;
+    for (std::size_t i = skipped; i < path.size() && node != nullptr; ++i)
+      node = node->find(path[i]);
+    if (node != nullptr && node->kind == YamlNode::Kind::scalar) return node->scalar;
+  }
+  if (path.size() == 1)  // of a part that a function takes as its parameter
+    for (const YamlEntry& section : config_.entries)
+      if (const YamlNode* const node = section.value.find(path[0]);
+          node != nullptr && node->kind == YamlNode::Kind::scalar)
+        return node->scalar;
+  return fallback.empty() ? std::nullopt : resolve(flags, fallback, depth - 1);
+}
+
+std::string_view TrainerProgram::find_passed(std::string_view parameter) const {
+  constexpr std::string_view kDef = "def ";
+  for (const PythonStatement& statement : split_statements(code_)) {
+    if (!statement.text.starts_with(kDef)) continue;
+    const std::size_t open = statement.text.find('(');
+    if (open == std::string_view::npos) continue;
+    const std::vector<std::string_view> parameters =
+        split_arguments(statement.text.substr(open + 1));
+    std::size_t position = 0;
+    while (position < parameters.size()) {
+      const std::string_view one = parameters[position];
+      if (trim(one.substr(0, one.find_first_of(":="))) == parameter) break;
+      ++position;
+    }
+    if (position == parameters.size()) continue;
+    const std::string_view function = trim(statement.text.substr(kDef.size(), open - kDef.size()));
+    const std::string defined = "def " + std::string(function);
+    std::string_view code = code_;
+    for (std::string_view call = find_python_call(code, function); !call.empty();
+         call = find_python_call(code, function)) {
+      const std::size_t at = std::size_t(call.data() - code_.data()) - 1;  // of the bracket
+      code = std::string_view(code_).substr(at + 1);
+      if (std::string_view(code_).substr(0, at).ends_with(defined)) continue;
+      if (const std::string_view named = find_argument(list_named_arguments(call), parameter);
+          !named.empty())
+        return named;
+      const std::vector<std::string_view> arguments = split_arguments(call);
+      if (position < arguments.size() && parse_argument(arguments[position]).name.empty())
+        return trim(arguments[position]);
+    }
+  }
+  return {};
 }
 
 void TrainerProgram::drop_branches(const ScriptFlags& flags) {
@@ -295,6 +467,7 @@ std::optional<std::string> TrainerProgram::resolve(const ScriptFlags& flags,
   expression = trim(expression);
   while (expression.size() > 1 && expression.front() == '(' && expression.back() == ')')
     expression = trim(expression.substr(1, expression.size() - 2));
+  expression = unwrap_cast(expression);
   if (expression.empty() || depth == 0) return std::nullopt;
   if (std::optional<std::string> literal = read_literal(expression)) return literal;
   for (const TorchFormat& row : kFormats)
@@ -321,7 +494,12 @@ std::optional<std::string> TrainerProgram::resolve(const ScriptFlags& flags,
   if (expression.find("bf16_supported(") != std::string_view::npos ||
       expression.find("bfloat16_supported(") != std::string_view::npos)
     return "True";
-  if (!is_dotted_name(expression)) return std::nullopt;
+  constexpr std::string_view kArithmetic = "0123456789+-*/() ";
+  if (expression.find_first_not_of(kArithmetic) == std::string_view::npos) {
+    const std::optional<PythonValue> value = PythonScope().find(expression);
+    return value ? std::optional(value->text) : std::nullopt;
+  }
+  if (!is_dotted_name(expression)) return find_item(flags, expression, depth);
   const std::string_view name = expression.substr(expression.rfind('.') + 1);
   if (const YamlNode* const stated = flags.map.find(name)) return stated->scalar;
   for (const ScriptFlags::Unknown& one : flags.unknown)
@@ -331,12 +509,30 @@ std::optional<std::string> TrainerProgram::resolve(const ScriptFlags& flags,
   if (option) {
     // An option without a default, or one that is off.
     constexpr std::string_view kSwitches[] = {"bf16", "fp16"};
+    const auto owner = assigned_.find(expression.substr(0, expression.rfind('.')));
+    if (owner != assigned_.end() && owner->second.find("Config(") != std::string::npos)
+      if (const std::string_view given = find_argument(
+              list_named_arguments(
+                  std::string_view(owner->second).substr(owner->second.find('(') + 1)),
+              name);
+          !given.empty())
+        return resolve(flags, given, depth - 1);
+    for (std::size_t dot = expression.find('.'); dot != std::string_view::npos;
+         dot = expression.find('.', dot + 1))
+      if (const YamlNode* const node = find_path(config_, expression.substr(dot + 1));
+          node != nullptr && node->kind == YamlNode::Kind::scalar)
+        return node->scalar;
     const bool off = off_.contains(name) || std::find(std::begin(kSwitches), std::end(kSwitches),
                                                       name) != std::end(kSwitches);
     return off ? std::optional<std::string>("False") : std::nullopt;
   }
-  const std::string_view assigned = find_assigned(code_, name);
-  return assigned.empty() ? std::nullopt : resolve(flags, assigned, depth - 1);
+  const auto statement = assigned_.find(name);
+  const std::string_view assigned = statement != assigned_.end()
+                                        ? std::string_view(statement->second)
+                                        : find_assigned(code_, name);
+  if (!assigned.empty()) return resolve(flags, assigned, depth - 1);
+  const std::string_view passed = find_passed(name);
+  return passed.empty() || passed == name ? std::nullopt : resolve(flags, passed, depth - 1);
 }
 
 }  // namespace rankwright::importer

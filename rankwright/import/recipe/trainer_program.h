@@ -14,6 +14,9 @@
 
 namespace rankwright::importer {
 
+/// Returns the file of a module: "llava/train/train.py" for "llava.train.train".
+std::string find_module_file(std::string_view module);
+
 class TrainerProgram {
  public:
   /// Reads the program that `flags` are the arguments of; nothing if it cannot be read.
@@ -38,11 +41,18 @@ class TrainerProgram {
   void add_module(const FileReader& files, const std::string& script, std::string_view folder,
                   std::string_view module);
   void list_defaults();
+  void list_assigned();
   void drop_branches(const ScriptFlags& flags);
   /// Returns the value of an option that the code names: "args.use_lora"; nothing if it is unknown.
   std::optional<std::string> find_option(const ScriptFlags& flags,
                                          std::string_view expression) const;
   std::optional<bool> test(const ScriptFlags& flags, std::string_view condition, int depth) const;
+  void read_config(const ScriptFlags& flags, const std::string& script, const FileReader& files);
+  /// Returns the value of an item of a map that the code has or loads: `config["train"]["lr"]`.
+  std::optional<std::string> find_item(const ScriptFlags& flags, std::string_view expression,
+                                       int depth) const;
+  /// Returns what the only call of a function passes to a parameter of it; empty if nothing.
+  std::string_view find_passed(std::string_view parameter) const;
   std::optional<std::string> resolve(const ScriptFlags& flags, std::string_view expression,
                                      int depth) const;
 
@@ -50,6 +60,8 @@ class TrainerProgram {
   std::map<std::string, std::string, std::less<>> defaults_{};
   std::set<std::string, std::less<>> off_{};  // switches that are off by default
   std::set<std::string, std::less<>> parsed_{};
+  std::map<std::string, std::string, std::less<>> assigned_{};  // by name, the first value
+  YamlNode config_{};  // the file that the program loads its settings from, if it is known
 };
 
 }  // namespace rankwright::importer

@@ -57,7 +57,8 @@ void fill_visible_ranks(const ScriptFlags& flags, std::string_view command, Plan
   const i64 gpus = flags.visible_gpus ? flags.visible_gpus->count : 1;
   const bool launched = runs_launcher(command);
   const bool sure = flags.visible_gpus && flags.visible_gpus->default_of.empty();
-  if (runs_swift(command) && !launched)
+  const bool spreads = has_key(flags, kSpreadMark) && sure && gpus > 1;
+  if ((runs_swift(command) || spreads) && !launched)
     draft.shape = NodeShape{.nodes = 1, .gpus = 1};
   else if (sure && (launched || gpus == 1))
     draft.shape = NodeShape{.nodes = 1, .gpus = gpus};
@@ -143,6 +144,22 @@ void find_own_model(ScriptFlags& flags, PlanFile& plan) {
     entry.key.scalar = "model_name_or_path";
     return;
   }
+}
+
+/// Spells out abbreviated flags, which argparse accepts if no other flag begins so.
+void spell_out(ScriptFlags& flags) {
+  constexpr std::pair<std::string_view, std::string_view> kFlags[] = {
+      {"per_device_train", "per_device_train_batch_size"},
+      {"gradient_accumulation", "gradient_accumulation_steps"},
+      {"gradient_accum", "gradient_accumulation_steps"},
+      {"model_name_or", "model_name_or_path"}};
+  for (YamlEntry& entry : flags.map.entries)
+    for (const auto& [shortest, flag] : kFlags) {
+      std::string& key = entry.key.scalar;
+      if (key.size() < flag.size() && key.starts_with(shortest) && flag.starts_with(key) &&
+          !has_key(flags, flag) && !has_row(fine_tuning_keys(), key))
+        key = flag;
+    }
 }
 
 /// Adds the settings that a program of its own takes as overrides of a config, by their last names:
@@ -339,6 +356,7 @@ void read_launch(PlanFile& plan, std::string_view script, const FileReader& file
                   [](const YamlEntry& entry) { return entry.key.scalar == "torch_dtype"; });
   add_overrides(flags, script, input);
   add_dotted_overrides(flags, script, input, plan);
+  spell_out(flags);
   find_own_model(flags, plan);
   if (!flags.config.scalar.empty() && !has_key(flags, "config")) {
     YamlEntry config{flags.config, flags.config};

@@ -3,6 +3,7 @@
 
 #include "rankwright/import/plan/plan_format.h"
 #include "tests/support/left_out.h"
+#include "tests/support/repository.h"
 
 namespace rankwright::importer {
 namespace trainer_script_test {
@@ -406,15 +407,6 @@ TEST(TrainerScript, ArgumentsInTheCodeOfAProgram_AreAssumed) {
   EXPECT_THAT(read(run + "--gradient_accumulation_steps 2\n", files).draft.accumulation,
               Optional(2));
   EXPECT_THAT(read(run + "\n").findings, Contains(Field(&Diagnostic::code, "RW0603")));
-}
-
-/// A reader of the files of a repository, by the ends of their names.
-FileReader repository(std::vector<std::pair<std::string, std::string>> files) {
-  return [files = std::move(files)](const std::string& name) -> Result<std::string> {
-    for (const auto& file : files)
-      if (name == file.first || name.ends_with("/" + file.first)) return file.second;
-    return refuse_file(name);
-  };
 }
 
 // The options of a program have defaults in its code, and names of their own.

@@ -440,6 +440,19 @@ bool is_early_release(const ForeignReading& r) {
                      [&](const char* path) { return find_path(r.root, path) != nullptr; });
 }
 
+/// Early releases split a mini-batch into micro-batches of which the last may be smaller; later
+/// ones refuse it.
+void allow_smaller_micro_batch(ForeignReading& r, PlanFile& plan) {
+  const Draft& d = r.draft;
+  if (!is_early_release(r) || !d.shape || !d.global_batch || !d.micro_batch) return;
+  const std::optional<i64> at_once = product({d.shape->nodes * d.shape->gpus, *d.micro_batch});
+  if (!at_once || divides(*at_once, *d.global_batch)) return;
+  plan.answered.emplace_back("RW0110");
+  report_left_out(r, r.root,
+                  "the last micro-batch of an update is smaller, which verl refuses since 0.3: "
+                  "estimated as whole ones");
+}
+
 /// A setting that the file leaves to verl, whose default changed between its versions.
 struct ChangedDefault {
   const char* path;
@@ -661,6 +674,7 @@ void read_verl(PlanFile& plan, const FileReader& files) {
     read_node_shape(reading, "nodes", "gpus-per-node", 1, std::nullopt, &flags, &plan);
   fill_engine(reading);
   read_verl_batch(reading, flags, plan);
+  allow_smaller_micro_batch(reading, plan);
   pad_sequence(plan.draft);
   read_verl_method(reading);
   report_other_work(reading);

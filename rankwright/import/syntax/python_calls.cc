@@ -63,6 +63,19 @@ std::string_view find_python_call(std::string_view code, std::string_view name) 
   return at == std::string_view::npos ? std::string_view() : code.substr(at + 1, kLongest);
 }
 
+std::string read_names(std::string_view list) {
+  std::string names;
+  if (list.find_first_of("\"'") == std::string_view::npos) return names;
+  for (const char c : list) {
+    if (shell::is_name(c) || c == '-' || c == ',')
+      names += c;
+    else if (std::string_view("[]\"' \n\t").find(c) == std::string_view::npos)
+      return {};
+  }
+  while (names.ends_with(',')) names.pop_back();
+  return names;
+}
+
 std::optional<std::string> read_literal(std::string_view value) {
   if (value.empty()) return std::nullopt;
   if (value == "True" || value == "False") return std::string(value);

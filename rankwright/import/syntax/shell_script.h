@@ -65,8 +65,12 @@ class ShellEvaluator {
   ShellEvaluator(std::string_view text, const ShellInput& input)
       : words_(text, input), input_(input) {
     set_slurm_variables(text, words_);
+    Text here;  // the script's folder is taken for the one that it runs in
+    here.add('.', 0);
+    words_.set("PWD", {{here}});
     for (const auto& [name, value] : input.variables)
-      if (name.starts_with("SLURM_")) words_.forget(name);  // as `sbatch --nodes` overrides #SBATCH
+      if (name.starts_with("SLURM_") || name == "PWD")
+        words_.forget(name);  // as `sbatch --nodes` overrides #SBATCH
   }
 
   ShellScript evaluate() {

@@ -281,7 +281,8 @@ Truth ShellEvaluator::read_command() {
       first = true;
       return last_;
     }
-    if (first && is_one_of(word, {"export", "local", "declare", "readonly", "typeset", "let"})) {
+    if (first &&
+        is_one_of(word, {"export", "local", "declare", "readonly", "typeset", "let", "env"})) {
       arithmetic_ = word == "let";
       words_.skip(word.size());
       continue;
@@ -289,8 +290,13 @@ Truth ShellEvaluator::read_command() {
     const bool option = tested.empty() && c == '-';  // declare -a
     may_assign = may_assign && option;
     WordBuilder grown;
+    const std::size_t before = words_.at();
     words_.expand_word(grown, true);
     grown.end();
+    // `[[` keeps a word that expands to nothing.
+    if (grown.fields.empty() && words_.at() > before && !tested.empty() &&
+        (in_test_ || tested[0].text == "[["))
+      tested.push_back({.text = "", .at = before});
     for (const Text& field : grown.fields) {
       tested.push_back(words_.finish_word(field));
       if (std::exchange(redirected_, false) && tested.back().unknown.empty())

@@ -1,0 +1,271 @@
+// Training programs alone and beside their scripts: what their options, names and files decide.
+#include <gmock/gmock.h>
+
+#include "rankwright/import/plan/plan_format.h"
+#include "tests/support/left_out.h"
+#include "tests/support/repository.h"
+
+namespace rankwright::importer {
+namespace trainer_program_test {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::Optional;
+
+auto assumes(const std::string& text) {
+  return Contains(
+      AllOf(Field(&Diagnostic::code, "RW0615"), Field(&Diagnostic::detail, HasSubstr(text))));
+}
+
+/// Reads a program alone.
+PlanFile read(const std::string& code, const FileReader& files = refuse_file) {
+  return read_any_plan(code, "train.py", files);
+}
+
+/// Reads a script that runs a program with flags.
+PlanFile run(const std::string& flags, const std::string& code) {
+  return read_any_plan(
+      "torchrun --nproc_per_node 2 train.py --model_name_or_path Qwen/Qwen2-0.5B "
+      "--per_device_train_batch_size 3 --bf16 True " +
+          flags + "\n",
+      "run.sh", repository({{"train.py", code}}));
+}
+
+const std::string kArguments =
+    "a = TrainingArguments(output_dir='o', per_device_train_batch_size=2, bf16=True)\n";
+
+// A switch is off unless the command gives it: what stands under it does not run.
+TEST(TrainerProgram, SwitchThatIsOff_DropsItsBranch) {
+  const std::string code =
+      "p.add_argument('--gradient_checkpointing', action='store_true')\n"
+      "args = p.parse_args()\n"
+      "training_args = TrainingArguments(output_dir='o')\n"
+      "if args.gradient_checkpointing:\n    training_args.gradient_checkpointing = True\n";
+  EXPECT_NE(run("", code).draft.recompute, plan::Recompute::full);
+  EXPECT_EQ(run("--gradient_checkpointing", code).draft.recompute, plan::Recompute::full);
+}
+
+TEST(TrainerProgram, OtherBranchOfASwitchThatIsOff_IsRead) {
+  const std::string code =
+      "p.add_argument('--no-lora', action='store_true')\n"
+      "p.add_argument('--lora-rank', type=int, default=16)\n"
+      "args = p.parse_args()\n"
+      "if args.no_lora:\n    lora = None\nelse:\n    lora = LoraConfig(r=args.lora_rank)\n"
+      "c = SFTConfig(output_dir='o', per_device_train_batch_size=2)\n"
+      "t = SFTTrainer(model='Qwen/Qwen2-0.5B', args=c, peft_config=lora)\n";
+  EXPECT_THAT(read(code).draft.lora_rank, Optional(16));
+}
+
+TEST(TrainerProgram, BitsBehindASwitchThatIsOff_AreNotLoaded) {
+  const auto base = [](const std::string& flags) {
+    return run(flags,
+               "p.add_argument('--use_4bit', action='store_true', default=False)\n"
+               "args = p.parse_args()\n"
+               "q = BitsAndBytesConfig(load_in_4bit=True) if args.use_4bit else None\n"
+               "m = get_peft_model(m, LoraConfig(r=8))\n" +
+                   kArguments)
+        .draft.base_dtype;
+  };
+  EXPECT_NE(base(""), plan::BaseDtype::nf4);
+  EXPECT_EQ(base("--use_4bit"), plan::BaseDtype::nf4);
+}
+
+// elif, else, `and`, `or` and comparisons: only the branch that runs counts.
+TEST(TrainerProgram, ConditionsOfOptions_Choose) {
+  const auto micro = [](const std::string& condition) {
+    return read(
+               "p.add_argument('--mode', default='full')\n"
+               "p.add_argument('--big', action='store_true')\n"
+               "args = p.parse_args()\n"
+               "if " +
+               condition +
+               ":\n    c = TrainingArguments(per_device_train_batch_size=4)\n"
+               "elif args.mode == 'full':\n"
+               "    c = TrainingArguments(per_device_train_batch_size=5)\n"
+               "else:\n    c = TrainingArguments(per_device_train_batch_size=6)\n")
+        .draft.micro_batch;
+  };
+  EXPECT_THAT(micro("args.big"), Optional(5));
+  EXPECT_THAT(micro("not args.big"), Optional(4));
+  EXPECT_THAT(micro("args.big or args.mode == 'full'"), Optional(4));
+  EXPECT_THAT(micro("args.big and unknown()"), Optional(5));
+  EXPECT_THAT(micro("args.mode != 'full'"), Optional(5));
+}
+
+// Only the classes that the parser is given are options.
+TEST(TrainerProgram, ClassesThatTheParserTakes_HaveTheDefaults) {
+  const PlanFile plan = run("",
+                            "@dataclass\nclass TuneParams(TrainingArguments):\n"
+                            "    gradient_checkpointing: bool = field(default=True)\n"
+                            "@dataclass\nclass OtherParams(TrainingArguments):\n"
+                            "    max_completion_length: int = 64\n"
+                            "parser = HfArgumentParser((ModelParams, TuneParams))\n");
+  EXPECT_EQ(plan.draft.recompute, plan::Recompute::full);
+  EXPECT_NE(plan.draft.method, plan::Method::grpo);
+}
+
+TEST(TrainerProgram, ModuleOfParameters_IsRead) {
+  const PlanFile plan = read_any_plan(
+      "torchrun --nproc_per_node 2 $REPO/src/train.py --model_name_or_path Qwen/Qwen2-0.5B "
+      "--per_device_train_batch_size 3\n",
+      "run.sh",
+      repository({{"src/train.py",
+                   "from src.params import TuneParams\np = HfArgumentParser((TuneParams,))\n"},
+                  {"src/params.py",
+                   "class TuneParams(HFTrainingArguments):\n"
+                   "    gradient_checkpointing: bool = field(default=True)\n"}}));
+  EXPECT_EQ(plan.draft.recompute, plan::Recompute::full);
+}
+
+// SFTConfig.max_length is 1,024 (trl/trainer/sft_config.py), also for TrainingArguments, which
+// SFTTrainer converts.
+TEST(TrainerProgram, SequenceOfSftTrainer_HasTrlsDefault) {
+  const PlanFile plan = read(kArguments + "t = SFTTrainer(model='Qwen/Qwen2-0.5B', args=a)\n");
+  EXPECT_THAT(plan.draft.sequence, Optional(1024));
+  EXPECT_THAT(plan.findings, assumes("TRL's default"));
+  EXPECT_EQ(read(kArguments + "t = Trainer(model='Qwen/Qwen2-0.5B', args=a)\n").draft.sequence,
+            std::nullopt);
+}
+
+TEST(TrainerProgram, ArgumentsThatAreFiltered_AreRead) {
+  const PlanFile plan = read(
+      "wanted = dict(per_device_train_batch_size=2, gradient_accumulation_steps=3, "
+      "max_prompt_length=64,\n    max_completion_length=128, gradient_checkpointing=True)\n"
+      "c = GRPOConfig(**{k: v for k, v in wanted.items() if k in known})\n");
+  EXPECT_THAT(plan.draft.micro_batch, Optional(2));
+  EXPECT_THAT(plan.draft.accumulation, Optional(3));
+  EXPECT_THAT(plan.draft.sequence, Optional(192));
+  EXPECT_EQ(plan.draft.recompute, plan::Recompute::full);
+}
+
+// transformers has the keyword `dtype` since the releases that TRL 0.22 needs, which recomputes.
+TEST(TrainerProgram, KeywordOfNewReleases_TellsTheDefault) {
+  const auto recompute = [](const std::string& keyword) {
+    return read("m = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2-0.5B', " + keyword +
+                "=torch.bfloat16)\n"
+                "c = DPOConfig(output_dir='o', per_device_train_batch_size=1, bf16=True)\n")
+        .draft.recompute;
+  };
+  EXPECT_EQ(recompute("dtype"), plan::Recompute::full);
+  EXPECT_NE(recompute("torch_dtype"), plan::Recompute::full);
+}
+
+// GKD's sequences are those of fine-tuning, and its teacher is another model.
+TEST(TrainerProgram, Distillation_IsNoReinforcement) {
+  const PlanFile plan =
+      run("--max_length 2048 --max_completion_length 256 --lmbda 1",
+          "from trl import GKDConfig\nparser = TrlParser((ScriptArguments, GKDConfig))\n");
+  EXPECT_NE(plan.draft.method, plan::Method::grpo);
+  EXPECT_THAT(plan.draft.sequence, Optional(2048));
+  EXPECT_THAT(plan.findings, left_out("teacher"));
+}
+
+TEST(TrainerProgram, NamesPassedToFunctions_AreFollowed) {
+  const PlanFile plan = read(
+      "NAME = 'Qwen/Qwen2-0.5B'\n"
+      "def load(size, name: str):\n    return AutoModelForCausalLM.from_pretrained(name)\n"
+      "m = load(1, NAME)\n" +
+      kArguments);
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "qwen2-0.5b");
+}
+
+TEST(TrainerProgram, ItemsOfMaps_AreRead) {
+  const PlanFile plan = read(
+      "DEFAULTS = dict(\n    model_name='Qwen/Qwen2-0.5B', prompt=512 + 64,\n)\n"
+      "p.add_argument('--model_name', default=DEFAULTS['model_name'])\n"
+      "p.add_argument('--max_prompt_length', type=int, default=DEFAULTS['prompt'])\n"
+      "c = GRPOConfig(per_device_train_batch_size=2, max_prompt_length=args.max_prompt_length,\n"
+      "    max_completion_length=int(64), bf16=True)\n"
+      "t = GRPOTrainer(model=args.model_name, args=c)\n");
+  EXPECT_THAT(plan.draft.sequence, Optional(640));
+}
+
+TEST(TrainerProgram, ConfigThatItLoads_IsRead) {
+  const std::string code =
+      "def load_config(path):\n    with open(path) as f:\n        return yaml.safe_load(f)\n"
+      "p.add_argument('--config', default='configs/dpo.yaml')\n"
+      "config = load_config(args.config)\n"
+      "training = config['training']\n"
+      "c = DPOConfig(per_device_train_batch_size=training['batch'],\n"
+      "    max_length=training.get('length', 64),\n"
+      "    gradient_checkpointing=config['training']['recompute'], bf16=True)\n"
+      "m = AutoModelForCausalLM.from_pretrained(config['model']['name'])\n";
+  const PlanFile plan =
+      read(code, repository({{"configs/dpo.yaml",
+                              "model: {name: Qwen/Qwen2-0.5B}\n"
+                              "training: {batch: 2, length: 2048, recompute: true}\n"}}));
+  EXPECT_THAT(plan.draft.micro_batch, Optional(4));  // pairs
+  EXPECT_THAT(plan.draft.sequence, Optional(2048));
+  EXPECT_EQ(plan.draft.recompute, plan::Recompute::full);
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "qwen2-0.5b");
+  // Without the file, a setting that the code states is not said to be a default.
+  EXPECT_THAT(read(code).findings,
+              Contains(AllOf(Field(&Diagnostic::code, "RW0614"),
+                             Field(&Diagnostic::detail, HasSubstr("gradient_checkpointing")))));
+}
+
+TEST(TrainerProgram, RecomputationThatTheModelTurnsOn_IsRead) {
+  EXPECT_EQ(run("", "model.gradient_checkpointing_enable()\n" + kArguments).draft.recompute,
+            plan::Recompute::full);
+  EXPECT_NE(run("", "if maybe():\n    model.gradient_checkpointing_enable()\n" + kArguments)
+                .draft.recompute,
+            plan::Recompute::full);
+}
+
+// One process that sees two GPUs keeps half of the layers on each.
+TEST(TrainerProgram, LayersSpreadOverGpus_AreOneProcess) {
+  const PlanFile plan = read_any_plan(
+      "CUDA_VISIBLE_DEVICES=0,1 python train.py --model_name_or_path Qwen/Qwen2-0.5B "
+      "--per_device_train_batch_size 4 --gradient_accumulation_steps 2\n",
+      "run.sh",
+      repository({{"train.py",
+                   "device_map: str = field(default='auto')\n"
+                   "m = AutoModelForCausalLM.from_pretrained(n, device_map='auto')\n"}}));
+  ASSERT_TRUE(plan.draft.shape.has_value());
+  EXPECT_EQ(plan.draft.shape->gpus, 1);
+  EXPECT_THAT(plan.findings, left_out("spreads the layers over 2 GPUs"));
+}
+
+// Hydra's overrides have the settings of the trainer under names of the program's own.
+TEST(TrainerProgram, OverridesOfItsOwn_AreReadByTheirLastNames) {
+  const PlanFile plan = read_any_plan(
+      "accelerate launch --config_file zero3.yaml --num_processes 4 --module src.tune -- "
+      "model=large "
+      "sft.per_device_train_batch_size=1 sft.max_length=4096 sft.gradient_accumulation_steps=8\n",
+      "run.sh", refuse_file);
+  EXPECT_THAT(plan.draft.micro_batch, Optional(1));
+  EXPECT_THAT(plan.draft.accumulation, Optional(8));
+  EXPECT_THAT(plan.draft.sequence, Optional(4096));
+}
+
+TEST(TrainerProgram, ModelsOfItsOwnNames_AreOneTrainedAndOthersNamed) {
+  const PlanFile plan = read_any_plan(
+      "deepspeed --num_gpus 8 --module src.train --text_model_name_or_path Qwen/Qwen2-7B "
+      "--other_model_name_or_path my/encoder --per_device_train_batch_size 2 --bf16\n",
+      "run.sh", refuse_file);
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "qwen2-7b");
+  EXPECT_THAT(plan.findings, left_out("without this one"));
+}
+
+// accelerate fills "auto" with the settings of its plugin, which moves nothing.
+TEST(TrainerProgram, DevicesOfOffloadThatAreAuto_AreNone) {
+  const PlanFile plan = read_any_plan(
+      "deepspeed --num_gpus 2 train.py --model_name_or_path Qwen/Qwen2-0.5B --deepspeed z.json "
+      "--per_device_train_batch_size 1 --bf16\n",
+      "run.sh",
+      repository({{"z.json",
+                   "{\"zero_optimization\": {\"stage\": 3, \"offload_optimizer\": {\"device\": "
+                   "\"auto\"}, \"offload_param\": {\"device\": \"auto\"}}}"}}));
+  EXPECT_THAT(plan.draft.zero, Optional(3));
+  EXPECT_EQ(plan.draft.offload_optimizer, std::nullopt);
+  EXPECT_NE(plan.draft.offload_parameters, true);
+}
+
+}  // namespace trainer_program_test
+}  // namespace rankwright::importer
