@@ -210,7 +210,7 @@ std::optional<ScriptFlags> read_run_bridge_program(const PlanFile& script, const
   for (const YamlEntry& override : found->overrides.map.entries)
     if (override.key.scalar.find('.') != std::string::npos)
       replace_settings(flags, {name_flag(override.key.scalar)}, override);
-  // What an option passes on is a default if the script has it by one.
+  // The value of an option that the script has by a default is one.
   for (const ScriptFlags::Default& open : found->launch.defaults)
     for (const YamlEntry& setting : flags.map.entries)
       if (setting.value.scalar == open.place.scalar &&

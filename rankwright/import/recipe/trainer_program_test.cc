@@ -203,7 +203,7 @@ TEST(TrainerProgram, ConfigThatItLoads_IsRead) {
   EXPECT_EQ(plan.draft.recompute, plan::Recompute::full);
   ASSERT_TRUE(plan.draft.model.has_value());
   EXPECT_EQ(plan.draft.model->name, "qwen2-0.5b");
-  // Without the file, a setting that the code states is not said to be a default.
+  // Without the file, a setting that the code states is open.
   EXPECT_THAT(read(code).findings,
               Contains(AllOf(Field(&Diagnostic::code, "RW0614"),
                              Field(&Diagnostic::detail, HasSubstr("gradient_checkpointing")))));
