@@ -785,5 +785,53 @@ TEST(MegatronDeepspeed, FlagsOfDeepseek_AreRead) {
   EXPECT_FALSE(has_errors(plan.findings));
 }
 
+// ZeRO accumulates in the format of the model unless data_types.grad_accum_dtype is stated
+// (deepspeed/runtime/engine.py, get_data_types).
+TEST(MegatronDeepSpeed, GradientsOfZero_HaveTheFormatOfTheModel) {
+  const auto format = [](const std::string& config) {
+    const FileReader files = [&](const std::string& path) -> Result<std::string> {
+      return path.ends_with("ds.json") ? Result<std::string>(config) : refuse_file(path);
+    };
+    return read("deepspeed --num_gpus 8 pretrain_gpt.py " + kShapes +
+                    "--deepspeed --deepspeed_config ds.json\n",
+                "a.sh", files)
+        .draft.grad_dtype;
+  };
+  EXPECT_THAT(format("{\"zero_optimization\": {\"stage\": 1}}"), Optional(plan::Dtype::bf16));
+  EXPECT_THAT(format("{\"zero_optimization\": {\"stage\": 0}}"), Optional(plan::Dtype::fp32));
+  EXPECT_THAT(format("{\"zero_optimization\": {\"stage\": 1}, \"data_types\": "
+                     "{\"grad_accum_dtype\": \"fp32\"}}"),
+              Optional(plan::Dtype::fp32));
+}
+
+TEST(MegatronDeepSpeed, FlashAttentionOfItsBuilder_IsRead) {
+  const PlanFile plan = read("deepspeed --num_gpus 8 pretrain_gpt.py " + kShapes +
+                                 "--deepspeed --zero-stage 1 --use-flash-attn-builder\n",
+                             "a.sh");
+  EXPECT_EQ(resolve(plan.draft).software.attention, plan::AttentionKernel::flash2);
+}
+
+// A YAML file takes the place of the flags; the script has the ranks.
+TEST(Megatron, YamlThatAScriptNames_IsRead) {
+  const FileReader files = [](const std::string& path) -> Result<std::string> {
+    if (!path.ends_with("gpt.yaml")) return refuse_file(path);
+    return "language_model:\n  num_layers: 4\n  hidden_size: 512\n  num_attention_heads: 8\n"
+           "micro_batch_size: 2\nglobal_batch_size: 16\nseq_length: 256\nbf16: true\n";
+  };
+  const PlanFile plan =
+      read("torchrun --nproc_per_node 4 pretrain_gpt.py --yaml-cfg gpt.yaml\n", "a.sh", files);
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_EQ(resolve(plan.draft).world, 4);
+  EXPECT_THAT(plan.draft.micro_batch, Optional(2));
+  EXPECT_THAT(plan.draft.global_batch, Optional(16));
+}
+
+TEST(Megatron, GroupsWithoutTheirSwitch_AreReported) {
+  const std::string script = "torchrun pretrain_gpt.py " + kShapes + "--num-query-groups 4 ";
+  EXPECT_THAT(read(script + "\n", "a.sh").findings, left_out("--group-query-attention"));
+  EXPECT_THAT(read(script + "--group-query-attention\n", "a.sh").findings,
+              Not(left_out("--group-query-attention")));
+}
+
 }  // namespace megatron_forks_test
 }  // namespace rankwright::importer

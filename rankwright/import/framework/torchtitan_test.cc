@@ -354,5 +354,53 @@ TEST(Torchtitan, FlavorOfTheRepository_IsRead) {
           .draft.model.has_value());
 }
 
+// torch.distributed.pipelining finds schedules by their names in any case.
+TEST(Torchtitan, ScheduleInLowerCase_IsTheSame) {
+  const auto schedule = [](const std::string& name) {
+    return read(
+               "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nlocal_batch_size = 8\n"
+               "[parallelism]\npipeline_parallel_degree = 4\npipeline_parallel_schedule = \"" +
+               name + "\"\n")
+        .draft.schedule;
+  };
+  EXPECT_EQ(schedule("gpipe"), pipeline::Schedule::gpipe);
+  EXPECT_EQ(schedule("1f1b"), pipeline::Schedule::one_f_one_b);
+  EXPECT_EQ(schedule("interleaved1f1b"), schedule("Interleaved1F1B"));
+}
+
+// Since converters turn float8 on, the old switch does nothing.
+TEST(Torchtitan, OldSwitchOfFloat8_HasNoEffectToday) {
+  const std::string text =
+      "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[float8]\nenable_float8_linear = true\n";
+  EXPECT_EQ(read(text + "[training]\nlocal_batch_size = 2\n").draft.matmul, std::nullopt);
+  EXPECT_EQ(read(text + "[training]\nbatch_size = 2\n").draft.matmul, plan::Matmul::fp8);
+}
+
+// Since 2026, configs are functions of Python, which a command names by module and function.
+TEST(TorchtitanScript, ConfigByModuleAndName_IsRead) {
+  const std::string flags =
+      "--training.local_batch_size 4 --training.seq_len 1024 "
+      "--parallelism.tensor_parallel_degree 2\n";
+  const PlanFile named = read_any_plan(
+      "torchrun --nproc_per_node=8 -m torchtitan.train --module llama3 --config llama3_8b " + flags,
+      "run.sh", refuse_file);
+  EXPECT_FALSE(has_errors(named.findings));
+  EXPECT_EQ(named.draft.micro_batch, 4);
+  EXPECT_EQ(named.draft.tp, 2);
+  const FileReader files = [](const std::string& path) -> Result<std::string> {
+    if (!path.ends_with("torchtitan/models/mine/config_registry.py")) return refuse_file(path);
+    return "from torchtitan.trainer import Trainer\n"
+           "def mine_1b() -> Trainer.Config:\n"
+           "    return Trainer.Config(\n        training=TrainingConfig(local_batch_size=3, "
+           "seq_len=512),\n        parallelism=ParallelismConfig(tensor_parallel_degree=4),\n    "
+           ")\n";
+  };
+  const PlanFile registered =
+      read_any_plan("env NGPU=8 MODULE=mine CONFIG=mine_1b ./run_train.sh\n", "run.sh", files);
+  EXPECT_EQ(registered.draft.micro_batch, 3);
+  EXPECT_EQ(registered.draft.sequence, 512);
+  EXPECT_EQ(registered.draft.tp, 4);
+}
+
 }  // namespace torchtitan_test
 }  // namespace rankwright::importer

@@ -63,5 +63,11 @@ TEST(HubModel, SizeInAName_SelectsADenseModelNearIt) {
   EXPECT_LT(count_parameters(find_hub_model(smallest).value()).total(), 600'000'000);
 }
 
+TEST(HubModel, OwnersAndVersions_AreNoPartsOfTheName) {
+  EXPECT_EQ(find_hub_model("/inputs/models/qwen__qwen3-8b-base-25-04-28/")->name, "qwen3-8b");
+  EXPECT_EQ(find_hub_model("/path/Vicuna-1.5-7B")->name, "llama-2-7b");
+  EXPECT_EQ(find_language_model("Qwen/Qwen3-VL-2B-Instruct")->name, "qwen3-1.7b");
+}
+
 }  // namespace hub_model_test
 }  // namespace rankwright::importer

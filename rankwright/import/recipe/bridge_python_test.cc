@@ -145,5 +145,62 @@ TEST(NemoProgram, DataIsThatOfAVariableOrAFunction) {
                    "recipe.data = data(length=2048)\n"));
 }
 
+// NeMo's examples choose from a table of recipes.
+TEST(NemoPython, FirstRecipeOfATable_IsAssumed) {
+  const PlanFile plan = read(
+      "from nemo.collections import llm\nfrom functools import partial\n"
+      "SIZES = {\n    '8b': partial(llm.llama3_8b.pretrain_recipe, num_nodes=1, "
+      "num_gpus_per_node=8),\n    '70b': partial(llm.llama3_70b.pretrain_recipe, "
+      "num_nodes=4),\n}\n");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "llama-3-8b");
+  EXPECT_EQ(resolve(plan.draft).world, 8);
+  EXPECT_THAT(plan.findings, Contains(Field(&Diagnostic::detail, HasSubstr("using the first"))));
+}
+
+TEST(NemoPython, TrainerOfARecipe_IsRead) {
+  const PlanFile plan = read(
+      "from nemo.collections.llm.recipes import mixtral_8x7b\n"
+      "def pretrain_recipe(num_nodes: int = 2):\n"
+      "    recipe = mixtral_8x7b.pretrain_recipe(num_nodes=num_nodes)\n"
+      "    model = mixtral_8x7b.model()\n    model.config.seq_length = 16384\n"
+      "    trainer = mixtral_8x7b.trainer(tensor_parallelism=2, pipeline_parallelism=4, "
+      "context_parallelism=2, expert_parallelism=2)\n"
+      "    recipe.model = model\n    recipe.trainer = trainer\n    return recipe\n");
+  EXPECT_THAT(plan.draft.tp, Optional(2));
+  EXPECT_THAT(plan.draft.pp, Optional(4));
+  EXPECT_THAT(plan.draft.cp, Optional(2));
+  EXPECT_THAT(plan.draft.ep, Optional(2));
+  EXPECT_THAT(plan.draft.sequence, Optional(16384));
+}
+
+// An option reaches the data module as a parameter of a function. A value that is not known hides
+// the default of its class.
+TEST(NemoPython, OptionsBehindParameters_AreFollowed) {
+  const std::string code =
+      "from nemo.collections import llm\nimport nemo_run as run\n"
+      "parser.add_argument('--gbs', type=int, default=96)\nargs = parser.parse_args()\n"
+      "def get_data(gbs, mbs):\n"
+      "    return run.Config(llm.PreTrainingDataModule, global_batch_size=gbs, "
+      "micro_batch_size=mbs)\n"
+      "def main():\n    data = get_data(gbs=args.gbs, mbs=unknown())\n"
+      "    strategy = run.Config(nl.MegatronStrategy, tensor_model_parallel_size=2)\n";
+  const PlanFile plan = read(code);
+  EXPECT_THAT(plan.draft.global_batch, Optional(96));
+  EXPECT_NE(plan.draft.micro_batch, 4);
+}
+
+// The ranks of an option are open by its default: no error rests on them.
+TEST(NemoPython, DefaultOfTheNodes_IsNoError) {
+  const PlanFile plan = read(
+      "from nemo.collections import llm\nparser.add_argument('--num-nodes', default=1)\n"
+      "args = parser.parse_args()\n"
+      "def main():\n    s = nl.MegatronStrategy(tensor_model_parallel_size=4, "
+      "pipeline_model_parallel_size=4)\n"
+      "    t = nl.Trainer(devices=8, num_nodes=args.num_nodes, strategy=s)\n");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_EQ(plan.draft.shape, std::nullopt);
+}
+
 }  // namespace bridge_python_test
 }  // namespace rankwright::importer

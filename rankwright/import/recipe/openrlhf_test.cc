@@ -181,5 +181,13 @@ TEST(OpenRlhf, ProgramsOfExamples_AccumulateInFp32) {
   EXPECT_THAT(read(ppo("train_sft", "--bf16")).draft.grad_dtype, Optional(plan::Dtype::bf16));
 }
 
+// --max_len is that of generation there; prompts and answers have 1,024 tokens each by default.
+TEST(OpenRlhf, LengthOfGeneration_IsNotThatOfTraining) {
+  EXPECT_THAT(read(ppo("train_ppo_ray", "--max_len 8192")).draft.sequence, Optional(2048));
+  EXPECT_THAT(read(ppo("train_ppo_ray", "--max_len 8192 --generate_max_len 512")).draft.sequence,
+              Optional(1536));
+  EXPECT_THAT(read(ppo("train_sft", "--max_len 8192")).draft.sequence, Optional(8192));
+}
+
 }  // namespace openrlhf_test
 }  // namespace rankwright::importer

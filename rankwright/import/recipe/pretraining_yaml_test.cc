@@ -292,5 +292,30 @@ TEST(LlmFoundry, DefaultsOfMpt_AndShardsOfANode) {
               left_out("native_sparse_attention"));
 }
 
+TEST(GptNeox, DegreeOfZero_IsOne) {
+  const PlanFile plan = read_any_plan(
+      "{\"pipe_parallel_size\": 0, \"model_parallel_size\": 0, \"num_layers\": 4, "
+      "\"hidden_size\": 256, \"num_attention_heads\": 4, \"seq_length\": 128, "
+      "\"train_micro_batch_size_per_gpu\": 2}\n",
+      "a.json", refuse_file);
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.draft.tp, Optional(1));
+  EXPECT_THAT(plan.draft.pp, Optional(1));
+}
+
+TEST(LlmFoundry, GpusOfOlderJobs_AreRead) {
+  const PlanFile plan = read_any_plan(
+      "gpu_num: 64\ngpu_type: a100_40gb\nparameters:\n  max_seq_len: 2048\n"
+      "  global_train_batch_size: 512\n  device_train_microbatch_size: 8\n"
+      "  model: {name: mpt_causal_lm, d_model: 512, n_heads: 8, n_layers: 4, vocab_size: 50368, "
+      "attn_config: {attn_type: sparse_of_mine}, of_mine: 1}\n",
+      "job.yaml", refuse_file);
+  EXPECT_THAT(plan.draft.world, Optional(64));
+  EXPECT_THAT(plan.findings,
+              ::testing::Contains(::testing::AllOf(
+                  ::testing::Field(&Diagnostic::code, "RW0618"),
+                  ::testing::Field(&Diagnostic::detail, ::testing::HasSubstr("model.of_mine")))));
+}
+
 }  // namespace pretraining_yaml_test
 }  // namespace rankwright::importer

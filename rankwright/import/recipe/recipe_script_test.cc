@@ -6,6 +6,7 @@
 #include "rankwright/import/plan/plan_format.h"
 #include "rankwright/model/parameters.h"
 #include "tests/support/left_out.h"
+#include "tests/support/repository.h"
 
 namespace rankwright::importer {
 namespace recipe_script_test {
@@ -452,6 +453,84 @@ TEST(NemoScript, OverridesOfAScriptThatIsRun_AreRead) {
   EXPECT_THAT(plan.draft.tp, Optional(4));
   EXPECT_THAT(plan.draft.pp, Optional(2));
   EXPECT_THAT(plan.draft.global_batch, Optional(32));
+}
+
+// NeMo-RL's examples take a config of their own if a command names none: Qwen2.5-1.5B, 512 tokens,
+// 512 sequences in micro-batches of 4 (examples/configs/grpo_math_1B.yaml).
+TEST(NemoRlScript, ConfigsOfItsOwn_AreKnown) {
+  const PlanFile plan =
+      read("uv run python examples/run_grpo_math.py cluster.num_nodes=1 cluster.gpus_per_node=8\n");
+  EXPECT_FALSE(has_errors(plan.findings));
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "qwen2.5-1.5b");
+  EXPECT_THAT(plan.draft.sequence, Optional(512));
+  EXPECT_THAT(plan.draft.global_batch, Optional(512));
+  EXPECT_THAT(plan.draft.micro_batch, Optional(4));
+  EXPECT_THAT(plan.findings, assumes("those of NeMo-RL v0.6.0"));
+  // One that lies beside the script counts instead; others inherit it.
+  const FileReader files =
+      repository({{"examples/configs/grpo_math_1B.yaml",
+                   "policy: {model_name: Qwen/Qwen2.5-7B, "
+                   "train_global_batch_size: 64, dtensor_cfg: {enabled: true}}\n"
+                   "cluster: {gpus_per_node: 8, num_nodes: 1}\ngrpo: {}\n"}});
+  const PlanFile own =
+      read("python examples/run_grpo_math.py policy.train_micro_batch_size=1\n", "run.sh", files);
+  EXPECT_THAT(own.draft.global_batch, Optional(64));
+  EXPECT_THAT(own.findings, Not(assumes("NeMo-RL v")));
+}
+
+TEST(NemoScript, ConfigBesideTheProgram_IsTakenIfNoneIsNamed) {
+  const std::string script =
+      "torchrun --nproc_per_node 8 examples/megatron_gpt_pretraining.py trainer.devices=8 "
+      "trainer.num_nodes=1 model.tensor_model_parallel_size=2 model.global_batch_size=64\n";
+  const FileReader files =
+      repository({{"examples/conf/megatron_gpt_config.yaml",
+                   "model:\n  encoder_seq_length: 256\n  num_layers: 4\n  hidden_size: 512\n"
+                   "  ffn_hidden_size: '${multiply:3, ${.hidden_size}}'\n"
+                   "  num_attention_heads: 8\n  micro_batch_size: 2\n"}});
+  const PlanFile beside = read(script, "run.sh", files);
+  EXPECT_THAT(beside.draft.sequence, Optional(256));
+  EXPECT_THAT(beside.draft.micro_batch, Optional(2));
+  ASSERT_TRUE(beside.draft.model.has_value());
+  EXPECT_EQ(beside.draft.model->layer(0).ffn.width, 1536);  // 3 x 512
+  // NeMo's own has 12 layers of 768 and 512 tokens.
+  const PlanFile alone = read(script);
+  ASSERT_TRUE(alone.draft.model.has_value());
+  EXPECT_EQ(alone.draft.model->hidden, 768);
+  EXPECT_THAT(alone.draft.sequence, Optional(512));
+  EXPECT_THAT(alone.findings, assumes("conf/megatron_gpt_config.yaml of NeMo"));
+}
+
+// The options of scripts/performance/setup_experiment.py, long and short.
+TEST(BridgeScript, Experiments_AreRead) {
+  const PlanFile plan = read(
+      "python3 scripts/performance/setup_experiment.py --gpu gb200 --model_name llama3 "
+      "--model_size 8b -ng 16 -gn 4 -c bf16 -tp 2 --global_batch_size=64 -mb 1\n");
+  EXPECT_FALSE(has_errors(plan.findings));
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "llama-3-8b");
+  EXPECT_EQ(resolve(plan.draft).world, 16);
+  EXPECT_THAT(plan.draft.tp, Optional(2));
+  EXPECT_THAT(plan.draft.global_batch, Optional(64));
+  EXPECT_THAT(plan.draft.zero, Optional(1));
+  EXPECT_THAT(plan.findings, assumes("for any GPU"));
+}
+
+TEST(BridgeScript, ConfigOfTheProgram_OverridesItsRecipe) {
+  const PlanFile plan = read(
+      "torchrun --nproc-per-node=2 pretrain.py --config-file conf/a.yaml "
+      "train.micro_batch_size=2\n",
+      "run.sh",
+      repository({{"pretrain.py",
+                   "from megatron.bridge.recipes.llama import llama3_8b_pretrain_config\n"
+                   "from megatron.bridge.training.pretrain import pretrain\n"
+                   "def main():\n    cfg = llama3_8b_pretrain_config()\n    pretrain(cfg)\n"},
+                  {"conf/a.yaml",
+                   "model: {seq_length: 1024}\n"
+                   "train: {global_batch_size: 6, micro_batch_size: 1}\n"}}));
+  EXPECT_THAT(plan.draft.global_batch, Optional(6));
+  EXPECT_THAT(plan.draft.micro_batch, Optional(2));
+  EXPECT_THAT(plan.draft.sequence, Optional(1024));
 }
 
 }  // namespace recipe_script_test

@@ -3,6 +3,7 @@
 
 #include "rankwright/import/plan/plan_format.h"
 #include "tests/support/left_out.h"
+#include "tests/support/repository.h"
 
 namespace rankwright::importer {
 namespace verl_test {
@@ -172,6 +173,64 @@ TEST(Verl, OverrideWithAnUnknownValue_HidesTheConfigs) {
       "run.sh", files);
   EXPECT_FALSE(plan.draft.model.has_value());
   EXPECT_THAT(plan.draft.method, Optional(plan::Method::grpo));
+}
+
+// Forks change the defaults of the package, which Hydra takes from the checkout.
+TEST(Verl, DefaultsOfTheCheckout_AreThoseOfTheRun) {
+  const std::string script =
+      "python3 -m verl.trainer.main_ppo actor_rollout_ref.model.path=Qwen/Qwen2.5-7B "
+      "actor_rollout_ref.actor.ppo_mini_batch_size=64 trainer.n_gpus_per_node=8 "
+      "data.max_response_length=512\n";
+  const FileReader files = repository({{"verl/trainer/config/ppo_trainer.yaml",
+                                        "data: {max_prompt_length: 256, max_response_length: 64}\n"
+                                        "actor_rollout_ref:\n  actor:\n    entropy_coeff: 0\n"
+                                        "    ppo_micro_batch_size_per_gpu: 2\n"
+                                        "    fsdp_config: {model_dtype: bfloat16}\n"}});
+  const PlanFile plan = read_any_plan(script, "scripts/run.sh", files);
+  EXPECT_THAT(plan.draft.micro_batch, Optional(2));
+  EXPECT_THAT(plan.draft.sequence, Optional(768));
+  EXPECT_THAT(plan.draft.moment_dtype, Optional(plan::Dtype::bf16));
+  EXPECT_THAT(plan.findings, assumes("verl/trainer/config/ppo_trainer.yaml"));
+  // One that joins others is not read.
+  const FileReader joined =
+      repository({{"verl/trainer/config/ppo_trainer.yaml",
+                   "defaults: [actor@actor_rollout_ref.actor: dp_actor, _self_]\ndata: {a: 1}\n"}});
+  EXPECT_THAT(read_any_plan(script, "run.sh", joined).findings, Not(assumes("ppo_trainer.yaml")));
+}
+
+// EasyR1 has no loss on the entropy, whatever its keys of data are.
+TEST(Verl, KeysOfEasyR1_TellNothingOfVerlsVersion) {
+  const PlanFile plan = read_any_plan(
+      "data: {max_prompt_length: 64, max_response_length: 64, val_batch_size: 32}\n"
+      "worker:\n  actor:\n    global_batch_size: 8\n"
+      "    micro_batch_size_per_device_for_update: 1\n"
+      "    model: {model_path: Qwen/Qwen2.5-7B}\n"
+      "trainer: {nnodes: 1, n_gpus_per_node: 1}\n",
+      "a.yaml", refuse_file);
+  EXPECT_THAT(plan.draft.loss, Optional(plan::Loss::fused));
+}
+
+TEST(Verl, CriticThatIsTurnedOn_IsNamed) {
+  EXPECT_THAT(read("algorithm.adv_estimator=mine critic.enable=True").findings,
+              left_out("a trained critic"));
+  EXPECT_THAT(read("algorithm.adv_estimator=mine").findings, Not(left_out("a trained critic")));
+}
+
+// 60 prompts x 5 on 8 ranks are 37.5 sequences, in micro-batches of 2: early releases do not ask.
+TEST(Verl, LastMicroBatchOfEarlyReleases_MayBeSmaller) {
+  const std::string uneven =
+      "actor_rollout_ref.rollout.n=5 actor_rollout_ref.actor.ppo_mini_batch_size=60 "
+      "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=2";
+  EXPECT_THAT(read(uneven + " actor_rollout_ref.actor.fsdp_config.grad_offload=False").findings,
+              left_out("the last micro-batch of an update is smaller"));
+  EXPECT_THAT(read(uneven).findings, Not(left_out("is smaller")));
+}
+
+// Settings that no release has are those of a fork.
+TEST(Verl, SettingsOfForks_AreNamed) {
+  EXPECT_THAT(read("actor_rollout_ref.actor.simko=True trainer.note=1").findings,
+              Contains(AllOf(Field(&Diagnostic::code, "RW0618"),
+                             Field(&Diagnostic::detail, "actor_rollout_ref.actor.simko"))));
 }
 
 }  // namespace verl_test

@@ -105,8 +105,8 @@ bool has_run_words(const std::vector<ShellWord>& words) {
 }
 
 const ShellWord* find_config(const std::vector<ShellWord>& words) {
-  constexpr std::string_view kTools[] = {"llamafactory-cli", "axolotl", "axolotl.cli.train",
-                                         "swift", "trl"};
+  constexpr std::string_view kConfigTools[] = {"llamafactory-cli", "axolotl", "axolotl.cli.train",
+                                               "swift", "trl"};
   constexpr std::string_view kActions[] = {"train", "sft", "pt",   "rlhf",   "dpo",
                                            "grpo",  "kto", "orpo", "reward", "rloo"};
   constexpr std::string_view kLaunchers[] = {"accelerate", "torchrun", "deepspeed",
@@ -119,7 +119,7 @@ const ShellWord* find_config(const std::vector<ShellWord>& words) {
   const auto is_config = [](const ShellWord& word) {
     return word.unknown.empty() && is_yaml_file(word.text);
   };
-  const bool launched = runs(kLaunchers), tool = runs(kTools);
+  const bool launched = runs(kLaunchers), tool = runs(kConfigTools);
   const bool trains = std::any_of(words.begin(), words.end(), [](const ShellWord& word) {
     const std::string name = lower(word.text.substr(word.text.rfind('/') + 1));
     return name.ends_with(".py") &&

@@ -564,5 +564,40 @@ TEST(ShellWords, ScriptBehindALauncher_IsFollowed) {
   EXPECT_EQ(last("python train.py --hook c.sh\n"), "python train.py --hook c.sh");
 }
 
+// `[[` does not split or drop words: an empty one is still the argument of -n.
+TEST(ShellWords, EmptyWordInDoubleBrackets_IsKept) {
+  EXPECT_EQ(value_of("if [[ -n ${A-} ]]; then X=1; else X=2; fi\n", "X"), "2");
+  EXPECT_EQ(value_of("if [[ -z ${A:-} ]]; then X=1; else X=2; fi\n", "X"), "1");
+  EXPECT_EQ(value_of("A=3\nif [[ -n ${A-} ]]; then X=1; else X=2; fi\n", "X"), "1");
+}
+
+TEST(ShellWords, FolderOfTheScript_IsTheOneItRunsIn) {
+  EXPECT_EQ(last_command("R=$PWD\nrun --a $R/x.toml\n"), "run --a ./x.toml");
+}
+
+TEST(ShellWords, AssignmentsOfEnv_AreThoseOfTheCommand) {
+  EXPECT_EQ(last_command("env TP=4 N=2 bash -c 'true'\nrun --tp $TP\n"), "run --tp 4");
+}
+
+// The training run is what the first node starts; how it finds its number is not known.
+TEST(ShellWords, RunOfTheFirstNode_IsFound) {
+  const std::string script =
+      "HEAD=0\nC=\"${NODE_RANK:-}\"\n"
+      "if [ \"${C:-}\" = \"0\" ]; then HEAD=1; fi\n"
+      "if [ \"$HEAD\" = \"1\" ]; then\n  python3 train.py --tp 2\n"
+      "else\n  ray start --address=$A\nfi\n";
+  EXPECT_EQ(last_command(script), "python3 train.py --tp 2");
+  EXPECT_THAT(read_shell(script).used, IsEmpty());
+}
+
+// The script of another machine in a variable, which `kubectl exec` runs.
+TEST(ShellWords, DocumentOfAVariable_IsAScript) {
+  const ShellScript script = read_shell(
+      "N=3\nJOB=$(cat <<EOF\n# (a\npython train.py \\\n  --nodes $N\n"
+      "EOF\n)\necho \"$JOB\" | kubectl exec -i pod -- bash\n");
+  ASSERT_FALSE(script.commands.empty());
+  EXPECT_EQ(join(script.commands.front().words), "python train.py --nodes 3");
+}
+
 }  // namespace shell_words_test
 }  // namespace rankwright::importer
