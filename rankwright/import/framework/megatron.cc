@@ -685,7 +685,10 @@ void report_attention_dropout(ForeignReading& r, const ScriptFlags& flags, bool 
                   : d.framework && d.framework->attention == plan::AttentionKernel::unfused;
   if (!unfused || again) return;
   const YamlNode* const stated = find_path(r.root, kFlag);
-  if (stated == nullptr && (flags.recipe || dump || !is_open(flags, kFlag))) return;
+  // NeMo 1.x has the same default, whose configs leave it out (megatron_gpt_model.py).
+  const bool nemo = flags.recipe && find_path(r.root, "hidden-dropout") != nullptr &&
+                    plan.text.find("megatron_amp_O2") != std::string::npos;
+  if (stated == nullptr && ((flags.recipe && !nemo) || dump || !is_open(flags, kFlag))) return;
   const std::string rate = stated == nullptr ? "0.1" : stated->scalar;
   if (rate.find_first_of("123456789") == std::string::npos) return;  // 0.0
   report_left_out(r, stated == nullptr ? r.root : *stated,
@@ -714,6 +717,25 @@ bool states_padding(const ForeignReading& r) {
   const YamlNode* const unit = find_path(r.root, "make-vocab-size-divisible-by");
   return (unit != nullptr && unit->scalar != "128") ||
          find_path(r.root, "padded-vocab-size") != nullptr;
+}
+
+/// Takes the recipe that a YAML config builds on, "recipe: {_target_:
+/// a.b.llama3_8b_pretrain_config}".
+void name_recipe_of(const YamlNode& root, ScriptFlags& flags) {
+  const YamlNode* const target = find_path(root, "recipe._target_");
+  if (target == nullptr || target->kind != YamlNode::Kind::scalar) return;
+  flags.recipe_name = target->scalar.substr(target->scalar.rfind('.') + 1);
+  constexpr std::string_view kEnds[] = {"_pretrain_config", "_finetune_config", "_sft_config",
+                                        "_peft_config"};
+  for (const std::string_view end : kEnds)
+    if (flags.recipe_name.ends_with(end) && flags.map.find("model") == nullptr &&
+        flags.map.find("hf-model-id") == nullptr) {
+      YamlEntry named{*target, *target};
+      named.key.scalar = "model";
+      named.value.scalar = flags.recipe_name.substr(0, flags.recipe_name.size() - end.size());
+      flags.map.entries.push_back(std::move(named));
+      return;
+    }
 }
 
 /// Leaves the ranks of a program open that are defaults of its options.
@@ -815,8 +837,13 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
     if (plan.text.find("backend: megatron") != std::string::npos)
       inherit_defaults(*root, plan.name, files, plan.findings);
     bridge = is_bridge_recipe(*root);
+    if (const YamlNode* const inherited = root->find("defaults");
+        inherited != nullptr && inherited->kind == YamlNode::Kind::scalar)
+      inherit_defaults(*root, plan.name, files, plan.findings);
+    bridge = bridge || is_bridge_recipe(*root);
     resolve_references(*root);
     flags = read_megatron_yaml(*root, input, is_read);
+    name_recipe_of(*root, flags);
   } else if (is_bridge_program(plan.name, plan.text)) {
     flags = name_program_flags(read_bridge_program(plan.text, input, plan.findings), input);
     bridge = program = true;

@@ -555,7 +555,17 @@ const MegatronFork* find_megatron_fork(std::string_view file, std::string_view t
   return nullptr;
 }
 
+/// slime trains on whole responses, also on those that are longer than --seq-length.
+void lengthen_to_responses(ScriptFlags& flags) {
+  constexpr const char* kResponse = "rollout-max-response-len";
+  const std::optional<i64> stated = find_number(flags, "seq-length");
+  const std::optional<i64> response = find_number(flags, kResponse);
+  if (stated && response && *response > *stated)
+    set_number(flags, kResponse, "seq-length", std::to_string(*response));
+}
+
 void apply_fork(const MegatronFork& fork, ScriptFlags& flags) {
+  if (fork.packs) lengthen_to_responses(flags);
   for (const ForkFlag& one : fork.renamed) {
     for (ScriptFlags::Unknown& unknown : flags.unknown)
       if (unknown.flag == one.fork && !has_flag(flags, one.flag)) {

@@ -97,6 +97,7 @@ constexpr NemoClass kNemoClasses[] = {
     {"Config70B", "model.", true},
     {"Config72B", "model.", true},
     {"Config405B", "model.", true},
+    {"Config8x3B", "model.", true},
     {"Config8x7B", "model.", true},
     {"Config8x22B", "model.", true},
 };
@@ -179,6 +180,13 @@ class ProgramReader {
     if (const std::optional<Assignment> assigned = parse_assignment(one.text))
       assign(*assigned, one, runs.value_or(false));
     return false;
+  }
+
+  /// Sets a name of the module that is assigned a literal, which options may have for a default.
+  void add_constant(std::string_view text) {
+    if (const std::optional<Assignment> one = parse_assignment(text))
+      if (std::optional<PythonValue> value = scope_.find(one->value))
+        scope_.set(one->name, std::move(value), true);
   }
 
   bool assumes_adapters() const { return adapts_; }
@@ -556,7 +564,8 @@ class ProgramReader {
       };
       while (begin > 0 && is_part(begin - 1)) --begin;
       while (is_part(after)) ++after;
-      const bool called = after < text_.size() && (text_[after] == '(' || text_[after] == ',');
+      const bool called = after < text_.size() &&
+                          (text_[after] == '(' || text_[after] == ',' || text_[after] == ')');
       const std::string_view line = text_.substr(text_.rfind('\n', begin) + 1);
       const bool imported = trim(line).starts_with("from ") || trim(line).starts_with("import ") ||
                             trim(line).starts_with("class ");
@@ -653,6 +662,8 @@ ScriptFlags read_bridge_program(std::string_view text, const ShellInput& input,
   ProgramReader reader(flags, plain, input);
   bool complete = false;
   const std::vector<PythonStatement> statements = split_statements(plain);
+  for (const PythonStatement& statement : statements)
+    if (statement.indent == 0) reader.add_constant(statement.text);
   for (const PythonStatement& statement : statements) reader.add_option(statement.text);
   for (const PythonStatement& statement : statements) {
     if (!complete) {

@@ -210,6 +210,11 @@ void override_model(ForeignReading& r, model::Model known) {
     for (const char* const key : kShapes)
       if (const YamlNode* const shape = find_path(r.root, key))
         report_left_out(r, *shape, fmt::format("{}: estimated with the named model's", key));
+  } else if (const YamlNode* const layers = find_path(r.root, "base_num_decoder_layers");
+             layers != nullptr && layers->scalar != std::to_string(known.layers())) {
+    report_left_out(r, *layers,
+                    "base_num_decoder_layers beside model_name, without override_model_config: "
+                    "estimated with the named model's shapes");
   }
   known.mtp_layers = read_whole_at(r, "mtp_num_layers", 0, model::kMaxLayers).value_or(0);
   r.draft.model = std::move(known);

@@ -117,6 +117,7 @@ void read_nemo_engine(ForeignReading& outer, PlanFile& plan) {
                       : plan::Recompute::full;
   if (!d.sequence_parallel || d.tp.value_or(1) == 1) d.sequence_parallel = false;
   if (!megatron) {
+    if (!second) d.sync_each_batch = true;  // its worker never turns the reduction off
     if (d.cp > 1) d.cp_comm = plan::CpComm::p2p;
     d.pp = 1;
     return;

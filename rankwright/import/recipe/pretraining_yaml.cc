@@ -48,6 +48,8 @@ constexpr ForeignKey kNeoxKeys[] = {
     {"context_parallel_size", "parallelism.cp_size", whole<&Draft::cp, kMaxContext>},
     {"sequence_parallel", "parallelism.sequence_parallel", python_flag<&Draft::sequence_parallel>},
     {"global_num_gpus", "world_size", whole<&Draft::world, cluster::kMaxDevices>},
+    {"num_gpus", "node_shape"},
+    {"num_nodes", "node_shape"},
     {"num_layers", "model", shape<&model::Shapes::layers>},
     {"hidden_size", "model", shape<&model::Shapes::hidden>},
     {"num_attention_heads", "model", shape<&model::Shapes::heads>},
@@ -475,6 +477,12 @@ void read_neox_tree(ForeignReading& reading, YamlNode& tree, PlanFile& plan) {
   reading.known = &KnownKeys::find("gpt-neox");
   reading.launcher_keys = {"nodes", "gpus_per_node"};
   read_foreign(reading, kNeoxKeys, plan);
+  // A launcher without a file of hosts starts the ranks of one.
+  const bool hosts = find_path(reading.root, "hostfile") != nullptr &&
+                     word_at(reading, "hostfile").find("mock") == std::string::npos;
+  if (!reading.draft.world && (!hosts || find_path(reading.root, "num_nodes") != nullptr) &&
+      find_path(reading.root, "num_gpus") != nullptr)
+    read_node_shape(reading, "num_nodes", "num_gpus", 1, std::nullopt);
   fill_neox(reading);
   fill_neox_model(reading);
 }

@@ -410,9 +410,11 @@ void fill_engine(ForeignReading& r) {
   if (d.shape && d.shard_size && *d.shard_size >= d.shape->nodes * d.shape->gpus)
     d.shard_size.reset();
   d.sync_each_batch = true;  // its actor never turns the reduction of gradients off
-  const YamlNode* const rank = find_path(r.root, "actor_rollout_ref.model.lora_rank");
-  const YamlNode* const stored =
-      find_path(r.root, "actor_rollout_ref.actor.fsdp_config.model_dtype");
+  const YamlNode* rank = find_path(r.root, "actor_rollout_ref.model.lora_rank");
+  if (rank == nullptr) rank = find_path(r.root, "model.lora_rank");
+  const YamlNode* stored = find_path(r.root, "actor_rollout_ref.actor.fsdp_config.model_dtype");
+  for (const char* const path : {"model.fsdp_config.model_dtype", "engine.model_dtype"})
+    if (stored == nullptr) stored = find_path(r.root, path);
   if (d.lora_rank && rank != nullptr &&
       (stored == nullptr || stored->scalar.find("16") == std::string::npos))
     d.base_dtype = plan::BaseDtype::fp32;

@@ -76,6 +76,10 @@ std::string read_names(std::string_view list) {
   return names;
 }
 
+bool is_truth(std::string_view value) {
+  return value != "False" && value != "false" && value != "None" && value != "0" && !value.empty();
+}
+
 std::optional<std::string> read_literal(std::string_view value) {
   if (value.empty()) return std::nullopt;
   if (value == "True" || value == "False") return std::string(value);

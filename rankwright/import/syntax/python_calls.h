@@ -27,6 +27,9 @@ std::string_view find_python_call(std::string_view code, std::string_view name);
 /// Joins the names of a list: `["q_proj", "v_proj"]`. Empty if it is another expression.
 std::string read_names(std::string_view list);
 
+/// Returns whether a value of a literal counts as true.
+bool is_truth(std::string_view value);
+
 /// Returns the value of a number, a word of Python or a text; nothing for other expressions.
 std::optional<std::string> read_literal(std::string_view value);
 

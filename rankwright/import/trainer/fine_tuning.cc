@@ -8,8 +8,8 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/import/plan/plan_format.h"
-#include "rankwright/import/recipe/trainer_parts.h"
 #include "rankwright/import/syntax/lines.h"
+#include "rankwright/import/trainer/trainer_parts.h"
 #include "rankwright/model/architecture.h"
 
 namespace rankwright::importer {

@@ -7,8 +7,8 @@
 #include "rankwright/base/format.h"
 #include "rankwright/import/framework/deepspeed.h"
 #include "rankwright/import/plan/plan_format.h"
-#include "rankwright/import/recipe/trainer_parts.h"
 #include "rankwright/import/syntax/json_tree.h"
+#include "rankwright/import/trainer/trainer_parts.h"
 
 namespace rankwright::importer {
 namespace {

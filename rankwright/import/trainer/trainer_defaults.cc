@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "rankwright/base/format.h"
-#include "rankwright/import/recipe/trainer_parts.h"
+#include "rankwright/import/trainer/trainer_parts.h"
 
 namespace rankwright::importer {
 namespace {
@@ -150,6 +150,9 @@ void add_tool_defaults(ScriptFlags& flags, std::string_view command, bool own) {
   // ms-swift's default depends on the ranks (trainer_script.cc).
   if (!accumulates && !swift) add_key(flags, "gradient_accumulation_steps", "1");
   if (!swift) return;
+  constexpr std::string_view kSecondRelease[] = {"model_id_or_path", "sft_type", "batch_size"};
+  if (states_any(flags, kSecondRelease) && !has_key(flags, "max_length"))
+    add_key(flags, "max_length", "2048");  // until 3.0
   // The model's name for itself, not that of a checkpoint.
   std::erase_if(flags.map.entries,
                 [](const YamlEntry& entry) { return entry.key.scalar == "model_name"; });

@@ -2,7 +2,7 @@
 // weights are loaded in, which decide about gradients and optimizer states.
 #include <algorithm>
 
-#include "rankwright/import/recipe/trainer_parts.h"
+#include "rankwright/import/trainer/trainer_parts.h"
 
 namespace rankwright::importer {
 namespace {

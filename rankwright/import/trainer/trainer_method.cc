@@ -6,7 +6,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/import/plan/plan_format.h"
-#include "rankwright/import/recipe/trainer_parts.h"
+#include "rankwright/import/trainer/trainer_parts.h"
 
 namespace rankwright::importer {
 namespace {

@@ -11,7 +11,7 @@
 #include "rankwright/import/plan/hf_config.h"
 #include "rankwright/import/plan/hub_model.h"
 #include "rankwright/import/plan/plan_format.h"
-#include "rankwright/import/recipe/trainer_parts.h"
+#include "rankwright/import/trainer/trainer_parts.h"
 
 namespace rankwright::importer {
 namespace {
