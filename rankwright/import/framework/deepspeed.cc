@@ -41,10 +41,17 @@ void read_mics_shard_size(ForeignReading& r, const YamlNode& node) {
   if (node.scalar != "-1") r.draft.shard_size = r.fields.whole(node, 1, kMaxDegree);
 }
 
-/// Accepts floating-point notation such as 5e8.
+/// Accepts floating-point notation such as 5e8. A parameter that is larger than a bucket is reduced
+/// by itself, so that buckets of a few elements are as many as the parameters.
 void read_bucket_size(ForeignReading& r, const YamlNode& node) {
-  if (const std::optional<double> n = r.fields.number(node, 1, double(kMaxBucket)))
-    r.draft.bucket_size = i64(*n);
+  constexpr i64 kSmallest = 1000, kOfParameters = 4'000'000;
+  const std::optional<double> n = r.fields.number(node, 1, double(kMaxBucket));
+  if (!n) return;
+  r.draft.bucket_size = *n < kSmallest ? kOfParameters : i64(*n);
+  if (*n < kSmallest)
+    report_left_out(r, node,
+                    "a bucket for each parameter: estimated as buckets of 4 M elements, which "
+                    "large parameters have");
 }
 
 /// An optimizer in host memory runs PyTorch's Adam instead of DeepSpeed's vectorized one.

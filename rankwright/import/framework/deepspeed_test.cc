@@ -129,5 +129,15 @@ TEST(DeepspeedImport, Bf16WithoutZero_ShardsNothing) {
   EXPECT_THAT(plan.draft.grad_dtype, ::testing::Optional(plan::Dtype::bf16));
 }
 
+// DeepSpeed reduces a parameter that is larger than a bucket by itself.
+TEST(DeepSpeed, TinyBuckets_AreThoseOfParameters) {
+  const PlanFile plan = read_any_plan(
+      "{\"train_micro_batch_size_per_gpu\": 1, \"zero_optimization\": {\"stage\": 2, "
+      "\"reduce_bucket_size\": 1e2}}",
+      "ds.json", refuse_file);
+  EXPECT_EQ(plan.draft.bucket_size, 4'000'000);
+  EXPECT_FALSE(has_errors(plan.findings));
+}
+
 }  // namespace deepspeed_test
 }  // namespace rankwright::importer

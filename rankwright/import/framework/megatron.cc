@@ -484,6 +484,12 @@ void fill_recompute(ForeignReading& r, bool by_recipe) {
   if (by_recipe && layers == 0 && method != nullptr && method->scalar == "block" && !core)
     d.recompute = plan::Recompute::none;
   if (layers == 0) layers.reset();  // Megatron-LM ignores it, as it ignores None
+  if (by_recipe && layers && method != nullptr && method->scalar == "block" && !core &&
+      d.recompute == plan::Recompute::selective)
+    report_left_out(r, *method,
+                    fmt::format("attention is recomputed in the first {} of each stage, and "
+                                "estimated as in all layers",
+                                plural(*layers, "layer", "layers")));
   const auto refuse = [&](const YamlNode& at, std::string detail) {
     r.fields.report(at, {.code = "RW0616",
                          .severity = Severity::warning,

@@ -20,7 +20,8 @@ constexpr std::string_view kDeepspeedMarks[] = {"--zero-stage", "--zero_stage",
                                                 "--pp-partition-method"};
 constexpr const char* kDeepspeedNames[] = {"zero-stage", "deepspeed", "deepspeed-config",
                                            "pp-partition-method"};
-constexpr ForkFlag kDeepspeedFlags[] = {{"pad-vocab-size-to", "padded-vocab-size"},
+constexpr ForkFlag kDeepspeedFlags[] = {{"no-bias", "disable-bias-linear"},
+                                        {"pad-vocab-size-to", "padded-vocab-size"},
                                         {"ds-sequence-parallel-size", "context-parallel-size"},
                                         {"moe-expert-parallel-size", "expert-model-parallel-size"},
                                         {"num-experts-switch", "num-experts"},
@@ -601,6 +602,11 @@ void apply_fork(const MegatronFork& fork, ScriptFlags& flags) {
   if (const YamlNode* const glu = flags.map.find("glu-activation");
       fork.deepspeed && glu != nullptr && glu->scalar != "none")  // BigScience's
     set_number(flags, "glu-activation", "swiglu", "true");
+  constexpr std::string_view kGated[] = {"swiglu", "geglu", "reglu"};
+  if (const YamlNode* const activation = flags.map.find("activation");
+      fork.deepspeed && activation != nullptr &&
+      std::find(std::begin(kGated), std::end(kGated), activation->scalar) != std::end(kGated))
+    set_number(flags, "activation", "swiglu", "true");
   if (fork.deepspeed && flags.map.find("kv-lora-rank") != nullptr)
     set_number(flags, "kv-lora-rank", "multi-latent-attention", "true");
   if (fork.counts_layers) set_counted_layers(flags);

@@ -833,5 +833,20 @@ TEST(Megatron, GroupsWithoutTheirSwitch_AreReported) {
               Not(left_out("--group-query-attention")));
 }
 
+// Responses are trained whole, also those that are longer than --seq-length.
+TEST(Slime, LongResponses_AreTheSequence) {
+  const auto sequence = [](const std::string& flags) {
+    return read(
+               "python3 train.py --actor-num-nodes 1 --actor-num-gpus-per-node 8 "
+               "--rollout-batch-size 16 --num-layers 4 --hidden-size 512 "
+               "--num-attention-heads 8 " +
+                   flags + "\n",
+               "a.sh")
+        .draft.sequence;
+  };
+  EXPECT_THAT(sequence("--seq-length 4096 --rollout-max-response-len 8192"), Optional(8192));
+  EXPECT_THAT(sequence("--seq-length 8192 --rollout-max-response-len 6000"), Optional(8192));
+}
+
 }  // namespace megatron_forks_test
 }  // namespace rankwright::importer

@@ -34,6 +34,23 @@ i64 compute_width(const std::vector<PythonArgument>& arguments, i64 hidden) {
   return (width + multiple - 1) / multiple * multiple;
 }
 
+/// torchtitan's own debugmodel, whose vocabulary is that of its test tokenizer
+/// (torchtitan/models/llama3/__init__.py).
+bool read_debug_model(ForeignReading& r, const std::string& name, const YamlNode& flavor) {
+  if (!name.starts_with("llama") || flavor.scalar != "debugmodel") return false;
+  model::Shapes s{.name = "this model"};
+  s.architecture = "llama";
+  s.hidden = 256;
+  s.layers = 6;
+  s.heads = s.kv_heads = 16;
+  s.ffn = 768;
+  s.vocab = 2048;
+  r.fields.report(flavor,
+                  make_assumption("torchtitan's own debugmodel: 6 layers of 256", "--model FILE"));
+  r.fields.under("model", flavor, [&] { r.draft.model = r.fields.take(flavor, model::build(s)); });
+  return r.draft.model.has_value();
+}
+
 }  // namespace
 
 bool read_own_flavor(ForeignReading& r, const std::string& name, const YamlNode& flavor) {
@@ -41,8 +58,10 @@ bool read_own_flavor(ForeignReading& r, const std::string& name, const YamlNode&
   if (std::find(std::begin(kFamilies), std::end(kFamilies), name) == std::end(kFamilies))
     return false;
   const std::string file = std::string(r.fields.file());
+  const std::string family = name.substr(0, name.find_first_of("0123456789"));
   for (const std::string& path :
-       {std::string("../__init__.py"), fmt::format("torchtitan/models/{}/__init__.py", name)}) {
+       {std::string("../__init__.py"), fmt::format("torchtitan/models/{}/__init__.py", name),
+        fmt::format("torchtitan/models/{}/__init__.py", family)}) {
     const Result<std::string> text = read_named_file(r.files, file, path);
     if (!text || text->size() > kMaxCode) continue;
     const std::string code = blank_python_comments(*text);
@@ -79,7 +98,7 @@ bool read_own_flavor(ForeignReading& r, const std::string& name, const YamlNode&
                    [&] { r.draft.model = r.fields.take(flavor, model::build(s)); });
     return r.draft.model.has_value();
   }
-  return false;
+  return read_debug_model(r, name, flavor);
 }
 
 }  // namespace rankwright::importer

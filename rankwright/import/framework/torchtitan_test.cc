@@ -402,5 +402,13 @@ TEST(TorchtitanScript, ConfigByModuleAndName_IsRead) {
   EXPECT_EQ(registered.draft.tp, 4);
 }
 
+TEST(Torchtitan, DebugModel_IsSmall) {
+  const PlanFile plan = read(
+      "[model]\nname = \"llama3\"\nflavor = \"debugmodel\"\n[training]\nlocal_batch_size = 2\n");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->hidden, 256);
+  EXPECT_EQ(plan.draft.model->layers(), 6);
+}
+
 }  // namespace torchtitan_test
 }  // namespace rankwright::importer

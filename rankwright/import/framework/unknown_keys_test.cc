@@ -146,7 +146,8 @@ std::string write_config(std::string_view list, const std::vector<std::string>& 
 }
 
 /// Formats most of whose keys are data and logging, which are ignored without a list.
-constexpr std::string_view kUnlisted[] = {"verl", "easyr1", "maxtext", "llm-foundry", "nemo-rl"};
+constexpr std::string_view kUnlisted[] = {"verl",        "easyr1",  "maxtext",
+                                          "llm-foundry", "nemo-rl", "automodel"};
 
 // The lists say what does not matter: a listed key is ignored and gives no finding. A key that a
 // reader's table has must not be listed.

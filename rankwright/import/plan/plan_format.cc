@@ -193,6 +193,23 @@ const PlanFormat* find_format_of_run(std::string_view text, const std::string& n
   return nullptr;
 }
 
+/// Returns the format of the YAML file that one inherits by `defaults: FILE`; nullptr if it names
+/// none that is a config of Megatron-Bridge, whose children need not have a setting of their own.
+const PlanFormat* find_format_of_parent(std::string_view text, const std::string& name,
+                                        const FileReader& files) {
+  constexpr std::string_view kKey = "\ndefaults:";
+  const std::string lines = "\n" + std::string(text.substr(0, 1 << 16));
+  const std::size_t at = lines.find(kKey);
+  if (at == std::string::npos) return nullptr;
+  const std::string_view rest = std::string_view(lines).substr(at + kKey.size());
+  const std::string path(trim(rest.substr(0, rest.find_first_of("\n#"))));
+  if (!is_yaml_file(path)) return nullptr;
+  const Result<std::string> parent = files(beside(name, path));
+  const PlanFormat* const format = find_plan_format("megatron");
+  const bool bridge = parent && parent->find("megatron.bridge") != std::string::npos;
+  return bridge || (parent && format->claims(path, *parent)) ? format : nullptr;
+}
+
 }  // namespace
 
 PlanFile read_any_plan(std::string text, std::string name, const FileReader& files,
@@ -200,6 +217,8 @@ PlanFile read_any_plan(std::string text, std::string name, const FileReader& fil
   const PlanFormat* format =
       std::find_if(std::begin(kPlanFormats), std::end(kPlanFormats),
                    [&](const PlanFormat& one) { return one.claims(name, text); });
+  if (format->read == read_own_format && is_yaml_file(name))
+    if (const PlanFormat* const parent = find_format_of_parent(text, name, files)) format = parent;
   if (format->read == read_own_format && is_shell_script(name, text)) {
     if (runs_trainer_config(text, name, files, variables) ||
         runs_trainer_program(text, name, files, variables))

@@ -202,5 +202,14 @@ TEST(NemoPython, DefaultOfTheNodes_IsNoError) {
   EXPECT_EQ(plan.draft.shape, std::nullopt);
 }
 
+TEST(BridgePython, ConstantsAreDefaultsOfOptions) {
+  const PlanFile plan = read(
+      "from megatron.bridge.recipes.llama import llama3_8b_pretrain_config\n"
+      "from megatron.bridge.training.pretrain import pretrain\nBATCH = 48\n"
+      "parser.add_argument('--gbs', type=int, default=BATCH)\nargs = parser.parse_args()\n"
+      "cfg = llama3_8b_pretrain_config()\ncfg.train.global_batch_size = args.gbs\npretrain(cfg)\n");
+  EXPECT_THAT(plan.draft.global_batch, Optional(48));
+}
+
 }  // namespace bridge_python_test
 }  // namespace rankwright::importer

@@ -572,6 +572,7 @@ void read_automodel(PlanFile& plan, const FileReader& files) {
                                  .message = "unrecognized file format",
                                  .detail = "this config trains a diffusion model: language models "
                                            "are estimated"});
+  reading.known = &KnownKeys::find("automodel");
   read_foreign(reading, kAutomodelKeys, plan);
   fill_automodel(reading);
   read_node_shape(reading, "slurm.nodes", "slurm.ntasks_per_node", 1, std::nullopt);

@@ -317,5 +317,14 @@ TEST(LlmFoundry, GpusOfOlderJobs_AreRead) {
                   ::testing::Field(&Diagnostic::detail, ::testing::HasSubstr("model.of_mine")))));
 }
 
+TEST(GptNeox, RanksOfOneHost_AreRead) {
+  const PlanFile plan = read_any_plan(
+      "{\"num_gpus\": 2, \"hostfile\": \"/mock_path\", \"pipe_parallel_size\": 1, "
+      "\"num_layers\": 4, \"hidden_size\": 256, \"num_attention_heads\": 4, "
+      "\"train_micro_batch_size_per_gpu\": 2}\n",
+      "a.json", refuse_file);
+  EXPECT_EQ(resolve(plan.draft).world, 2);
+}
+
 }  // namespace pretraining_yaml_test
 }  // namespace rankwright::importer

@@ -533,5 +533,19 @@ TEST(BridgeScript, ConfigOfTheProgram_OverridesItsRecipe) {
   EXPECT_THAT(plan.draft.sequence, Optional(1024));
 }
 
+TEST(BridgeYaml, ConfigThatOnlyInherits_IsRead) {
+  const FileReader files =
+      repository({{"base.yaml",
+                   "recipe: {_target_: megatron.bridge.recipes.llama.llama3_8b_pretrain_config}\n"
+                   "model: {tensor_model_parallel_size: 4, seq_length: 2048}\n"
+                   "train: {micro_batch_size: 1, global_batch_size: 32}\n"}});
+  const PlanFile plan = read("defaults: ../base.yaml\ncheckpoint: {save: x}\n", "a/b.yaml", files);
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.draft.tp, Optional(4));
+  EXPECT_THAT(plan.draft.global_batch, Optional(32));
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "llama-3-8b");
+}
+
 }  // namespace recipe_script_test
 }  // namespace rankwright::importer

@@ -233,5 +233,14 @@ TEST(Verl, SettingsOfForks_AreNamed) {
                              Field(&Diagnostic::detail, "actor_rollout_ref.actor.simko"))));
 }
 
+// The frozen weights of the fine-tuning trainer are fp32, too.
+TEST(Verl, AdaptersOfFineTuning_LeaveFp32Weights) {
+  const PlanFile plan = read_any_plan(
+      "torchrun --nproc_per_node=2 -m verl.trainer.fsdp_sft_trainer "
+      "model.partial_pretrain=Qwen/Qwen2.5-1.5B model.lora_rank=16 data.train_batch_size=128\n",
+      "run.sh", refuse_file);
+  EXPECT_EQ(plan.draft.base_dtype, plan::BaseDtype::fp32);
+}
+
 }  // namespace verl_test
 }  // namespace rankwright::importer

@@ -204,9 +204,10 @@ TEST(ShellArithmetic, Overflow_Fails) {
 
 // Evaluation of any text ends, with offsets inside the text.
 TEST(ShellWords, AnyText_Terminates) {
-  constexpr std::string_view kPieces[] = {
-      "\"",    "'",   "$",  "{", "}",  "(", ")",  "A=",    "$A",  "\n", "if", "[ ", " ]",  "then",
-      "case ", " in", ";;", "`", "\\", "#", "--", "${A:-", "$((", "))", "fi", " ",  "esac"};
+  constexpr std::string_view kPieces[] = {"\"",    "'",   "$",  "{",  "}",  "(",    ")",
+                                          "A=",    "$A",  "\n", "if", "[ ", " ]",   "then",
+                                          "case ", " in", ";;", "`",  "\\", "#",    "--",
+                                          "${A:-", "$((", "))", "fi", " ",  "esac", "run --a "};
   int words = 0;
   EXPECT_TRUE(rc::check("offsets are inside the text", [&] {
     std::string text;

@@ -267,5 +267,119 @@ TEST(TrainerProgram, DevicesOfOffloadThatAreAuto_AreNone) {
   EXPECT_NE(plan.draft.offload_parameters, true);
 }
 
+// PEFT turns recomputation on if the weights have few bits, and casts others to fp32.
+TEST(TrainerProgram, PreparationForFewBits_DependsOnTheBits) {
+  const auto plan_of = [](const std::string& loads, const std::string& prepares) {
+    return run("", "m = AutoModelForCausalLM.from_pretrained(n" + loads +
+                       ")\nm = prepare_model_for_" + prepares +
+                       "\nm = get_peft_model(m, LoraConfig(r=8))\n")
+        .draft;
+  };
+  const Draft bits = plan_of(", load_in_8bit=True", "int8_training(m)");
+  EXPECT_EQ(bits.recompute, plan::Recompute::full);
+  EXPECT_EQ(bits.base_dtype, plan::BaseDtype::int8);
+  const Draft off =
+      plan_of(", load_in_8bit=True", "kbit_training(m, use_gradient_checkpointing=False)");
+  EXPECT_NE(off.recompute, plan::Recompute::full);
+  const Draft whole = plan_of(", torch_dtype=torch.float16", "kbit_training(m)");
+  EXPECT_NE(whole.recompute, plan::Recompute::full);
+  EXPECT_EQ(whole.base_dtype, plan::BaseDtype::fp32);
+}
+
+TEST(TrainerProgram, OptionInAList_DecidesABranch) {
+  const std::string code =
+      "@dataclass\nclass TrainingArguments(HFArguments):\n    bits: int = field(default=16)\n"
+      "if training_args.bits in [4, 8]:\n"
+      "    model = prepare_model_for_kbit_training(model)\n";
+  EXPECT_NE(run("", code).draft.recompute, plan::Recompute::full);
+}
+
+TEST(TrainerProgram, FrozenBackbone_IsReported) {
+  EXPECT_THAT(
+      run("", "for p in model.base_model.parameters():\n    p.requires_grad = False\n" + kArguments)
+          .findings,
+      left_out("freezes model.base_model"));
+  EXPECT_THAT(
+      run("", "for p in vision_tower.parameters():\n    p.requires_grad = False\n" + kArguments)
+          .findings,
+      Not(left_out("freezes")));
+}
+
+// transformers has no fused attention for LLaMA before 4.36.
+TEST(TrainerProgram, PinnedReleases_HaveTheirDefaults) {
+  const auto plan_of = [](const std::string& requirements, const std::string& code) {
+    return read_any_plan(
+        "torchrun --nproc_per_node 2 train.py --model_name_or_path Qwen/Qwen2-0.5B "
+        "--per_device_train_batch_size 3 --bf16 True\n",
+        "run.sh", repository({{"train.py", code}, {"requirements.txt", requirements}}));
+  };
+  const PlanFile old = plan_of("torch\ntransformers==4.28.1\n", kArguments);
+  EXPECT_THAT(old.draft.attention, Optional(plan::AttentionKernel::unfused));
+  EXPECT_THAT(old.findings, assumes("pins transformers 4.28.1"));
+  EXPECT_EQ(plan_of("transformers==4.40.0\n", kArguments).draft.attention, std::nullopt);
+  EXPECT_EQ(plan_of("transformers==4.28.1\n", "import flash_patch\n" + kArguments).draft.attention,
+            std::nullopt);
+  EXPECT_EQ(plan_of("sentence-transformers==2.2\n", kArguments).draft.attention, std::nullopt);
+}
+
+// TRL loads a model that it is given by its name in fp32.
+TEST(TrainerProgram, NameForTheTrainer_IsLoadedInFp32) {
+  const PlanFile plan = read(
+      "c = GRPOConfig(per_device_train_batch_size=4, bf16=True)\n"
+      "t = GRPOTrainer(model='Qwen/Qwen2-0.5B', args=c, peft_config=LoraConfig(r=8))\n");
+  EXPECT_EQ(plan.draft.base_dtype, plan::BaseDtype::fp32);
+}
+
+TEST(TrainerProgram, FirstArgument_IsTheModel) {
+  const PlanFile plan = read_any_plan(
+      "accelerate launch --config_file a.yaml train_grpo.py \"/models/Qwen2.5-3B\" "
+      "--per_device_train_batch_size 2\n",
+      "run.sh",
+      repository({{"train_grpo.py",
+                   "name = sys.argv[1] if len(sys.argv) > 1 else 'x'\n"
+                   "m = AutoModelForCausalLM.from_pretrained(name)\n"}}));
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "qwen2.5-3b");
+}
+
+TEST(TrainerProgram, ConfigOfHydra_IsRead) {
+  const PlanFile plan = read_any_plan(
+      "accelerate launch --num_processes 2 --config_file a.yaml ./run_sft.py --config-name "
+      "sft.yaml\n",
+      "run.sh",
+      repository({{"run_sft.py",
+                   "@hydra.main(version_base=None, config_path='./configs')\n"
+                   "def main(cfg):\n    tuning = cfg.training\n"
+                   "    a = SFTConfig(per_device_train_batch_size=tuning.batch, "
+                   "max_length=tuning.length)\n"},
+                  {"configs/sft.yaml", "training: {batch: 3, length: 512}\n"}}));
+  EXPECT_THAT(plan.draft.micro_batch, Optional(3));
+  EXPECT_THAT(plan.draft.sequence, Optional(512));
+}
+
+TEST(TrainerProgram, HelperThatLoadsTheModel_IsFollowed) {
+  const PlanFile plan = read(
+      "from common import load_unsloth_model\n"
+      "m = load_unsloth_model(model_name='Qwen/Qwen2-0.5B', rank=16)\n"
+      "c = GRPOConfig(per_device_train_batch_size=2)\n",
+      repository(
+          {{"common.py",
+            "def load_unsloth_model(model_name: str, rank: int, load_in_4bit: bool = True):\n"
+            "    m = FastLanguageModel.from_pretrained(model_name=model_name, "
+            "load_in_4bit=load_in_4bit)\n"
+            "    return FastLanguageModel.get_peft_model(m, r=rank)\n"}}));
+  EXPECT_THAT(plan.draft.lora_rank, Optional(16));
+  EXPECT_EQ(plan.draft.base_dtype, plan::BaseDtype::nf4);
+  EXPECT_EQ(plan.draft.recompute, plan::Recompute::full);
+}
+
+TEST(TrainerProgram, AbbreviatedFlag_IsSpelledOut) {
+  const PlanFile plan = read_any_plan(
+      "torchrun --nproc_per_node 2 train.py --model_name_or_path Qwen/Qwen2-0.5B "
+      "--per_device_train_batch 2 --gradient_accumulation_steps 4 --bf16\n",
+      "run.sh", refuse_file);
+  EXPECT_THAT(plan.draft.micro_batch, Optional(2));
+}
+
 }  // namespace trainer_program_test
 }  // namespace rankwright::importer
