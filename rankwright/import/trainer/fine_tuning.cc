@@ -436,6 +436,53 @@ void assume_eager_attention(ForeignReading& r, PlanFile& plan) {
   r.fields.report(r.root, make_assumption(kAssumed, kHint));
 }
 
+/// A key that only MindSpeed-MM's recipes for FSDP have.
+constexpr std::string_view kMindspeedMark = "fully_shard_parallel_size:";
+
+/// The settings of such a recipe, and the Trainer's keys for them.
+struct MindspeedSetting {
+  std::string_view path, key;
+};
+constexpr MindspeedSetting kMindspeedSettings[] = {
+    {"training.micro_batch_size", "per_device_train_batch_size"},
+    {"training.gradient_accumulation_steps", "gradient_accumulation_steps"},
+    {"training.optimizer", "optim"},
+    {"parallel.tensor_parallel_size", "tensor_parallel_size"},
+    {"parallel.expert_parallel_size", "expert_parallel_size"},
+    {"parallel.ulysses_parallel_size", "sequence_parallel_size"},
+    {"parallel.ring_attention_size", "context_parallel_size"},
+    {"parallel.context_parallel_size", "context_parallel_size"},
+    {"parallel.recompute", "gradient_checkpointing"},
+    {"data.dataset_param.basic_parameters.cutoff_len", "cutoff_len"},
+    {"model.model_name_or_path", "model_name_or_path"},
+    {"model.attn_implementation", "attn_implementation"},
+};
+
+/// Takes a recipe of MindSpeed-MM for one of the Trainer that shards all states.
+void translate_mindspeed(YamlNode& root) {
+  const YamlNode* const shards = find_path(root, "parallel.fully_shard_parallel_size");
+  if (shards == nullptr) return;
+  std::vector<YamlEntry> entries;
+  const auto put = [&](std::string_view key, const YamlNode& value) {
+    const bool known = std::any_of(entries.begin(), entries.end(),
+                                   [&](const YamlEntry& entry) { return entry.key.scalar == key; });
+    const bool one = value.scalar == "1" && key.ends_with("parallel_size");
+    if (known || one || value.kind != YamlNode::Kind::scalar) return;
+    YamlEntry entry{value, value};
+    entry.key.scalar = key;
+    entries.push_back(std::move(entry));
+  };
+  for (const auto& [path, key] : kMindspeedSettings)
+    if (const YamlNode* const value = find_path(root, path)) put(key, *value);
+  YamlNode word = *shards;
+  word.scalar = "full_shard";
+  put("fsdp", word);
+  const YamlNode* const format = find_path(root, "parallel.fsdp_plan.param_dtype");
+  word.scalar = "true";
+  put(format != nullptr && format->scalar == "fp16" ? "fp16" : "bf16", word);
+  root.entries = std::move(entries);
+}
+
 }  // namespace
 
 bool claims_fine_tuning(std::string_view file, std::string_view text) {
@@ -443,7 +490,7 @@ bool claims_fine_tuning(std::string_view file, std::string_view text) {
   if (claims_accelerate(file, text)) return false;
   const auto has = [&](std::string_view key) { return text.find(key) != std::string_view::npos; };
   return (is_yaml_file(file) || file == "-") &&
-         ((has("finetuning_type:") && has("model_name_or_path:")) ||
+         (has(kMindspeedMark) || (has("finetuning_type:") && has("model_name_or_path:")) ||
           (has("base_model:") && (has("sequence_len:") || has("datasets:"))) ||
           (has("model:") && (has("train_type:") || has("tuner_type:") || has("rlhf_type:")) &&
            (has("per_device_train_batch_size:") || has("dataset:"))) ||
@@ -472,6 +519,7 @@ const YamlEntry* find_training_section(const YamlNode& root) {
 // MindSpeed-LLM's recipes for FSDP, and configs of programs of their own, have sections. Degrees
 // have names of their own in the former.
 void lift_sections(YamlNode& root) {
+  translate_mindspeed(root);
   constexpr std::string_view kLifted[] = {"model", "data", "training", "parallel"};
   constexpr std::pair<std::string_view, std::string_view> kRenamed[] = {
       {"fsdp_size", "dp_shard_size"},

@@ -381,5 +381,30 @@ TEST(TrainerProgram, AbbreviatedFlag_IsSpelledOut) {
   EXPECT_THAT(plan.draft.micro_batch, Optional(2));
 }
 
+// MindSpeed-MM's trainer for FSDP takes one YAML file, whose aliases are values of other keys.
+TEST(MindSpeedMm, RecipeForFsdp_IsRead) {
+  const std::string recipe =
+      "parallel:\n  tensor_parallel_size: 1\n  fully_shard_parallel_size: auto\n"
+      "  fsdp_plan: {param_dtype: bf16, reduce_dtype: fp32}\n  recompute: true\n"
+      "  ulysses_parallel_size: 1\n  expert_parallel_size: 4\n"
+      "data:\n  dataset_param:\n    preprocess_parameters:\n"
+      "      model_name_or_path: &MODEL /data/Qwen3-30B-A3B\n"
+      "    basic_parameters: {cutoff_len: 1024}\n"
+      "model: {model_id: qwen3_moe, model_name_or_path: *MODEL}\n"
+      "training: {micro_batch_size: 2, gradient_accumulation_steps: 3, optimizer: adamw}\n";
+  const PlanFile plan = read_any_plan(
+      "torchrun --nproc_per_node 8 --nnodes 2 mindspeed_mm/fsdp/train/trainer.py conf/a.yaml\n",
+      "run.sh", repository({{"conf/a.yaml", recipe}}));
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.draft.zero, Optional(3));
+  EXPECT_THAT(plan.draft.ep, Optional(4));
+  EXPECT_THAT(plan.draft.micro_batch, Optional(2));
+  EXPECT_THAT(plan.draft.accumulation, Optional(3));
+  EXPECT_THAT(plan.draft.sequence, Optional(1024));
+  EXPECT_EQ(plan.draft.recompute, plan::Recompute::full);
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "qwen3-30b-a3b");
+}
+
 }  // namespace trainer_program_test
 }  // namespace rankwright::importer
