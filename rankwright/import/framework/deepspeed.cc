@@ -44,7 +44,7 @@ void read_mics_shard_size(ForeignReading& r, const YamlNode& node) {
 /// Accepts floating-point notation such as 5e8. A parameter that is larger than a bucket is reduced
 /// by itself, so that buckets of a few elements are as many as the parameters.
 void read_bucket_size(ForeignReading& r, const YamlNode& node) {
-  constexpr i64 kSmallest = 1000, kOfParameters = 4'000'000;
+  constexpr i64 kSmallest = 128, kOfParameters = 4'000'000;
   const std::optional<double> n = r.fields.number(node, 1, double(kMaxBucket));
   if (!n) return;
   r.draft.bucket_size = *n < kSmallest ? kOfParameters : i64(*n);
