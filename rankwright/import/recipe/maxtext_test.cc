@@ -27,11 +27,6 @@ PlanFile read(const std::string& text, const std::string& name = "run.sh",
   });
 }
 
-auto assumes(const std::string& text) {
-  return Contains(
-      AllOf(Field(&Diagnostic::code, "RW0615"), Field(&Diagnostic::detail, HasSubstr(text))));
-}
-
 double count_billions(const PlanFile& plan) {
   return plan.draft.model ? double(count_parameters(*plan.draft.model).total()) / 1e9 : 0;
 }

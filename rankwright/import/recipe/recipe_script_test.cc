@@ -23,11 +23,6 @@ PlanFile read(const std::string& text, const std::string& name = "run.sh",
   return read_any_plan(text, name, files);
 }
 
-auto assumes(const std::string& text) {
-  return Contains(
-      AllOf(Field(&Diagnostic::code, "RW0615"), Field(&Diagnostic::detail, HasSubstr(text))));
-}
-
 bool is_open(const PlanFile& plan, std::string_view key) {
   return std::any_of(plan.open.begin(), plan.open.end(),
                      [&](const OpenValue& one) { return one.key == key; });

@@ -23,11 +23,6 @@ PlanFile read(const std::string& settings) {
       "run.sh", refuse_file);
 }
 
-auto assumes(const std::string& text) {
-  return Contains(
-      AllOf(Field(&Diagnostic::code, "RW0615"), Field(&Diagnostic::detail, HasSubstr(text))));
-}
-
 // verl/trainer/config/ppo_trainer.yaml: entropy_coeff is 0.001 up to 0.3 and 0 since 0.4, and
 // fsdp_config.grad_offload is a key of 0.1 and 0.2. The entropy keeps gradients of the logits.
 TEST(Verl, EntropyThatIsNotStated_IsThatOfTheVersion) {

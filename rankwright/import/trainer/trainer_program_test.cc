@@ -15,11 +15,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::Optional;
 
-auto assumes(const std::string& text) {
-  return Contains(
-      AllOf(Field(&Diagnostic::code, "RW0615"), Field(&Diagnostic::detail, HasSubstr(text))));
-}
-
 /// Reads a program alone.
 PlanFile read(const std::string& code, const FileReader& files = refuse_file) {
   return read_any_plan(code, "train.py", files);
