@@ -233,15 +233,29 @@ constexpr std::string_view kSomeFolder = "folder";
 
 }  // namespace
 
-void read_named_model(ForeignReading& r, const YamlNode& node) {
+bool read_known_name(ForeignReading& r, const YamlNode& node) {
   if (std::optional<model::Model> model = find_hub_model(node.scalar)) {
     r.draft.model = std::move(*model);
-  } else if (std::optional<model::Model> language = find_language_model(node.scalar)) {
+    return true;
+  }
+  if (std::optional<model::Model> language = find_language_model(node.scalar)) {
     r.draft.model = std::move(*language);
     report_left_out(r, node, "only the language model is estimated, without its encoder");
-  } else if (const std::string similar = find_model_of_size(node.scalar); !similar.empty()) {
-    r.draft.reference_model = similar;
+    return true;
   }
+  if (const std::string similar = find_model_of_size(node.scalar); !similar.empty())
+    r.draft.reference_model = similar;
+  return false;
+}
+
+void read_named_model(ForeignReading& r, const YamlNode& node) {
+  if (read_known_name(r, node) || node.scalar.empty() || is_off(node) ||
+      node.scalar.find('$') != std::string::npos)
+    return;
+  r.fields.report(node, make_assumption(fmt::format("the shapes of {}, which the catalog does not "
+                                                    "have",
+                                                    make_path_excerpt(node.scalar)),
+                                        "--model NAME or --model config.json"));
 }
 
 void refuse_partial_training(ForeignReading& r, const YamlNode& node) {

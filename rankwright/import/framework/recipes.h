@@ -16,6 +16,9 @@ namespace rankwright::importer {
 /// the size that the name states.
 void read_named_model(ForeignReading& r, const YamlNode& node);
 
+/// As above; a name that the catalog does not have is not reported. Returns whether it has it.
+bool read_known_name(ForeignReading& r, const YamlNode& node);
+
 /// Changes the shapes of the model that the file names by those of a config of transformers in
 /// `node`: such a model is trained from scratch. Read after the name.
 void read_config_overrides(ForeignReading& r, const YamlNode& node);

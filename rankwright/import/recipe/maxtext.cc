@@ -318,7 +318,7 @@ void read_maxtext_model(ForeignReading& r, bool over_base) {
   if (find_path(r.root, kModelFile) != nullptr) return read_stated_shapes(r, false);
   if (const std::optional<model::Model> known = find_hub_model(name))
     return override_model(r, *known);
-  r.fields.under("model", *named, [&] { read_named_model(r, *named); });
+  r.fields.under("model", *named, [&] { read_known_name(r, *named); });
   if (!r.draft.model && name != kUnknownName)
     r.fields.report(*named, make_assumption(fmt::format("the shapes of {}: MaxText has them in "
                                                         "configs/models/{}.yml",
