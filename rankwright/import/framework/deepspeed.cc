@@ -204,6 +204,12 @@ std::optional<bool> enabled(ForeignReading& r, std::string_view path) {
   return r.fields.flag(*node);
 }
 
+/// Returns whether the config leaves a setting to the program, which then decides the format, too.
+bool leaves_to_program(const YamlNode& root) {
+  return std::any_of(root.entries.begin(), root.entries.end(),
+                     [](const YamlEntry& entry) { return is_auto(entry.value); });
+}
+
 /// Defaults to fp32 if neither bf16 nor fp16 is on; gradients have the format of the parameters
 /// unless stated.
 void read_dtypes(ForeignReading& r) {
@@ -214,7 +220,8 @@ void read_dtypes(ForeignReading& r) {
     r.draft.param_dtype = plan::Dtype::bf16;
   else if (fp16 == true)
     r.draft.param_dtype = plan::Dtype::fp16;
-  else if (bf16 && fp16)
+  else if (bf16 && fp16 &&
+           (!leaves_to_program(r.root) || find_path(r.root, "bf16") || find_path(r.root, "fp16")))
     r.draft.param_dtype = plan::Dtype::fp32;
   // The program decides on fp16 ("auto"), but bf16 is off.
   else if (const YamlNode* const off = find_path(r.root, "bf16.enabled");
@@ -306,6 +313,12 @@ bool claims_deepspeed(std::string_view file, std::string_view text) {
 void read_deepspeed_tree(ForeignReading& reading, PlanFile& plan) {
   reading.known = &KnownKeys::find("deepspeed");
   read_foreign(reading, kDeepspeedKeys, plan);
+  // The switch of the first releases: true is stage 1.
+  if (const YamlNode* const zero = reading.root.find("zero_optimization");
+      zero != nullptr && zero->kind == YamlNode::Kind::scalar) {
+    reading.draft.zero = is_off(*zero) ? 0 : 1;
+    std::erase(plan.ignored_keys, "zero_optimization");
+  }
   read_dtypes(reading);
   read_deepspeed_batch(reading);
   Draft& draft = reading.draft;

@@ -139,5 +139,28 @@ TEST(DeepSpeed, TinyBuckets_AreThoseOfParameters) {
   EXPECT_FALSE(has_errors(plan.findings));
 }
 
+TEST(DeepSpeed, SwitchOfTheFirstReleases_IsStageOne) {
+  const auto stage = [](const std::string& value) {
+    return read_any_plan(
+               "{\"train_micro_batch_size_per_gpu\": 8, \"zero_optimization\": " + value + "}",
+               "ds.json", refuse_file)
+        .draft.zero;
+  };
+  EXPECT_EQ(stage("true"), 1);
+  EXPECT_EQ(stage("false"), 0);
+}
+
+// A program that fills "auto" in also adds the format that it computes in.
+TEST(DeepSpeed, FormatBesideAuto_IsThatOfTheProgram) {
+  const auto format = [](const std::string& batch) {
+    return read_any_plan("{\"train_micro_batch_size_per_gpu\": " + batch +
+                             ", \"zero_optimization\": {\"stage\": 2}}",
+                         "ds.json", refuse_file)
+        .draft.param_dtype;
+  };
+  EXPECT_EQ(format("\"auto\""), std::nullopt);
+  EXPECT_EQ(format("4"), plan::Dtype::fp32);
+}
+
 }  // namespace deepspeed_test
 }  // namespace rankwright::importer

@@ -447,8 +447,9 @@ void fill_shards(ForeignReading& r) {
 plan::RecomputeModules read_recompute_modules(ForeignReading& r, const YamlNode& node) {
   plan::RecomputeModules modules{.core_attn = false};
   std::string_view rest = node.scalar;
+  if (rest.starts_with('[') && rest.ends_with(']')) rest = rest.substr(1, rest.size() - 2);
   while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find(' '), rest.size());
+    const std::size_t end = std::min(rest.find_first_of(" ,"), rest.size());
     const std::string_view word = rest.substr(0, end);
     rest.remove_prefix(std::min(end + 1, rest.size()));
     bool known = word.empty();

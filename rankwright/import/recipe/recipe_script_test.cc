@@ -542,5 +542,14 @@ TEST(BridgeYaml, ConfigThatOnlyInherits_IsRead) {
   EXPECT_EQ(plan.draft.model->name, "llama-3-8b");
 }
 
+TEST(BridgeScript, ListOfModules_IsRead) {
+  const PlanFile plan = read(kRecipe +
+                             "train.global_batch_size=16 model.recompute_granularity=selective "
+                             "model.recompute_modules=[moe,core_attn]\n");
+  ASSERT_TRUE(plan.draft.recompute_modules.has_value());
+  EXPECT_TRUE(plan.draft.recompute_modules->core_attn);
+  EXPECT_TRUE(plan.draft.recompute_modules->moe);
+}
+
 }  // namespace recipe_script_test
 }  // namespace rankwright::importer

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "rankwright/base/trim.h"
 #include "rankwright/import/syntax/shell_parameters.h"
 
 namespace rankwright::importer::shell {
@@ -183,13 +184,30 @@ bool Expander::expand_quoted(WordBuilder& out) {
   return true;
 }
 
+/// Returns whether a text has lines of its own that assign variables: a script.
+static bool assigns_on_lines(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = trim(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    std::size_t name = 0;
+    while (name < line.size() && is_name(line[name])) ++name;
+    if (!text.empty() && name > 0 && name < line.size() && line[name] == '=') return true;
+  }
+  return false;
+}
+
 bool Expander::expand_single_quoted(WordBuilder& out) {
   const std::size_t close = text_.find('\'', at_ + 1);
   charge(close == std::string_view::npos ? text_.size() - at_ : close - at_);
   if (close == std::string_view::npos) return false;
   out.begun = true;
   const std::string_view content = text_.substr(at_ + 1, close - at_ - 1);
-  if (content.find("=(") != std::string_view::npos)
+  const std::string_view before = trim(text_.substr(0, at_));
+  const bool whole = close + 1 >= text_.size() || is_blank(text_[close + 1]) ||
+                     ends_word(text_[close + 1]);  // and not joined with other text
+  const bool option = whole && (before.ends_with(" -c") || before.ends_with(" -lc"));
+  if (content.find("=(") != std::string_view::npos || (option && assigns_on_lines(content)))
     quoted_ = Position{text_.substr(0, close), base_, at_ + 1};
   // A whole command in single quotes is for another shell, which expands the variables.
   if (content.find(" --") != std::string_view::npos &&

@@ -600,5 +600,11 @@ TEST(ShellWords, DocumentOfAVariable_IsAScript) {
   EXPECT_EQ(join(script.commands.front().words), "python train.py --nodes 3");
 }
 
+// The text of `bash -c` has variables of its own.
+TEST(ShellWords, VariablesInATextForAnotherShell_AreItsOwn) {
+  EXPECT_EQ(last_command("srun shifter bash -c '\n  TP=4\n  torchrun a.py --tp $TP\n'\n"),
+            "torchrun a.py --tp 4");
+}
+
 }  // namespace shell_words_test
 }  // namespace rankwright::importer

@@ -154,24 +154,17 @@ bool CodeSettings::mentions_adapters() const {
 
 bool CodeSettings::loads_in(std::string_view bits) const {
   constexpr std::string_view kIf = " if ", kElse = " else ";
-  const std::string setting = fmt::format("{}=True", bits), argument = fmt::format("{}=", bits);
-  for (const PythonStatement& statement : statements_) {  // a parameter with a default
-    const std::size_t at = statement.text.find(argument);
-    if (at == std::string_view::npos ||
-        statement.text.find("from_pretrained(") == std::string_view::npos)
-      continue;
-    const std::string_view given =
-        find_argument(list_named_arguments(statement.text.substr(at)), bits);
-    if (is_dotted_name(given) && given != "True" && given != "False" &&
-        program_.resolve(flags_, given) == "True")
-      return true;
-  }
   for (std::size_t i = 0; i < statements_.size(); ++i) {
     const std::string_view text = statements_[i].text;
-    const std::size_t at = text.find(setting);
+    const std::size_t at = text.find(bits);
     // TRL's ModelConfig only collects settings.
-    if (at == std::string_view::npos || is_conditional(i) ||
+    if (at == std::string_view::npos || is_conditional(i) || text.starts_with("def ") ||
         text.find("ModelConfig(") != std::string_view::npos)
+      continue;
+    const std::string_view given = find_argument(list_named_arguments(text.substr(at)), bits);
+    const bool loads = text.find("from_pretrained(") != std::string_view::npos;
+    if (given != "True" &&
+        !(loads && is_dotted_name(given) && program_.resolve(flags_, given) == "True"))
       continue;
     const std::size_t condition = text.find(kIf, at);
     const std::size_t other = text.find(kElse, at);

@@ -171,6 +171,14 @@ void CodeSettings::add_loaded_model() {
       if (const auto format = program_.resolve(flags_, statement.text.substr(value + 3)))
         formats.insert(*format);
     }
+  // The weights that adapters will freeze: TRL's trainer adds them later.
+  if (casts_before_adapters()) {
+    for (YamlEntry& entry : flags_.map.entries)
+      if (entry.key.scalar == "torch_dtype" || entry.key.scalar == "dtype")
+        entry.value.scalar = "float32";
+    formats = {"float32"};
+    open = false;
+  }
   if (const std::string cast = find_cast(); !cast.empty()) {
     formats = {cast};
     open = false;
@@ -225,6 +233,18 @@ void CodeSettings::add_preparation(std::vector<std::string>& added) {
       add_resolved("torch_dtype", "'float32'", added);
     return;
   }
+}
+
+bool CodeSettings::casts_before_adapters() const {
+  constexpr std::string_view kCasts[] = {".data.to(torch.float32)", ".data.float()"};
+  bool passed = false;
+  for (std::size_t i = 0; i < statements_.size(); ++i) {
+    const std::string_view text = statements_[i].text;
+    if (text.find("get_peft_model(") != std::string_view::npos && !text.starts_with("def "))
+      return false;
+    passed = passed || (has_part(text, kCasts) && !is_conditional(i));
+  }
+  return passed && program_.code().find("peft_config=") != std::string::npos;
 }
 
 std::string CodeSettings::find_cast() const {

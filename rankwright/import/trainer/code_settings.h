@@ -115,6 +115,9 @@ class CodeSettings {
   /// is none: `model = model.bfloat16()`.
   std::string find_cast() const;
 
+  /// Returns whether the program casts the parameters to fp32 before TRL's trainer adds adapters.
+  bool casts_before_adapters() const;
+
   /// Returns whether a statement is under a condition.
   bool is_conditional(std::size_t at) const;
 

@@ -490,7 +490,10 @@ bool claims_fine_tuning(std::string_view file, std::string_view text) {
   if (claims_accelerate(file, text)) return false;
   const auto has = [&](std::string_view key) { return text.find(key) != std::string_view::npos; };
   return (is_yaml_file(file) || file == "-") &&
-         (has(kMindspeedMark) || (has("finetuning_type:") && has("model_name_or_path:")) ||
+         (has(kMindspeedMark) ||
+          (has("per_device_train_batch_size:") && has("gradient_accumulation_steps:") &&
+           (has("use_peft:") || has("lora_r:") || has("max_seq_length:"))) ||
+          (has("finetuning_type:") && has("model_name_or_path:")) ||
           (has("base_model:") && (has("sequence_len:") || has("datasets:"))) ||
           (has("model:") && (has("train_type:") || has("tuner_type:") || has("rlhf_type:")) &&
            (has("per_device_train_batch_size:") || has("dataset:"))) ||

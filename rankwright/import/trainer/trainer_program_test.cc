@@ -401,5 +401,36 @@ TEST(MindSpeedMm, RecipeForFsdp_IsRead) {
   EXPECT_EQ(plan.draft.model->name, "qwen3-30b-a3b");
 }
 
+TEST(TrainerProgram, BlanksAroundEqualsSigns_DoNotMatter) {
+  const PlanFile plan = read(
+      "m, t = FastLanguageModel.from_pretrained(model_name = \"Qwen/Qwen2-0.5B\", "
+      "load_in_4bit = True)\n"
+      "m = FastLanguageModel.get_peft_model(m, r = 16)\n" +
+      kArguments);
+  EXPECT_EQ(plan.draft.base_dtype, plan::BaseDtype::nf4);
+  EXPECT_THAT(plan.draft.lora_rank, Optional(16));
+}
+
+// The loop runs before TRL's trainer adds adapters, so that the frozen weights are fp32.
+TEST(TrainerProgram, CastBeforeAdapters_IsThatOfTheFrozenWeights) {
+  const PlanFile plan = read(
+      "m = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2-0.5B', torch_dtype=torch.bfloat16)\n"
+      "for p in filter(lambda p: p.requires_grad, m.parameters()):\n"
+      "    p.data = p.data.to(torch.float32)\n"
+      "a = DPOConfig(per_device_train_batch_size=2, bf16=True)\n"
+      "t = DPOTrainer(m, args=a, peft_config=LoraConfig(r=8))\n");
+  EXPECT_EQ(plan.draft.base_dtype, plan::BaseDtype::fp32);
+}
+
+TEST(TrlYaml, FileWithoutAModel_IsRead) {
+  const PlanFile plan = read_any_plan(
+      "per_device_train_batch_size: 1\ngradient_accumulation_steps: 4\nmax_seq_length: 16384\n"
+      "use_peft: true\nlora_r: 16\nload_in_4bit: true\nbf16: true\n",
+      "sft.yaml", refuse_file);
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.draft.sequence, Optional(16384));
+  EXPECT_EQ(plan.draft.base_dtype, plan::BaseDtype::nf4);
+}
+
 }  // namespace trainer_program_test
 }  // namespace rankwright::importer
