@@ -693,7 +693,8 @@ void report_attention_dropout(ForeignReading& r, const ScriptFlags& flags, bool 
   if (!unfused || again) return;
   const YamlNode* const stated = find_path(r.root, kFlag);
   // NeMo 1.x has the same default, whose configs leave it out (megatron_gpt_model.py).
-  const bool nemo = flags.recipe && plan.text.find("megatron_amp_O2") != std::string::npos;
+  const bool nemo = flags.recipe && plan.text.find("megatron_amp_O2") != std::string::npos &&
+                    plan.text.find("transformer_engine:") != std::string::npos;
   if (stated == nullptr && ((flags.recipe && !nemo) || dump || !is_open(flags, kFlag))) return;
   const std::string rate = stated == nullptr ? "0.1" : stated->scalar;
   if (rate.find_first_of("123456789") == std::string::npos) return;  // 0.0

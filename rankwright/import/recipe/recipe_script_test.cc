@@ -557,8 +557,10 @@ TEST(NemoYaml, DropoutThatIsLeftOut_IsReported) {
       "trainer: {num_nodes: 1, devices: 8, precision: bf16}\nmodel:\n  micro_batch_size: 1\n"
       "  global_batch_size: 8\n  tensor_model_parallel_size: 2\n  encoder_seq_length: 512\n"
       "  num_layers: 4\n  hidden_size: 512\n  num_attention_heads: 8\n"
-      "  megatron_amp_O2: true\n  transformer_engine: false\n";
-  EXPECT_THAT(read(text, "gpt.yaml").findings, left_out("attention-dropout 0.1, by default"));
+      "  megatron_amp_O2: true\n  transformer_engine: false\n  data: {data_impl: mmap}\n";
+  const PlanFile plan = read(text, "gpt.yaml");
+  EXPECT_EQ(resolve(plan.draft).software.attention, plan::AttentionKernel::unfused);
+  EXPECT_THAT(plan.findings, left_out("attention-dropout 0.1, by default"));
   EXPECT_THAT(read(text + "  attention_dropout: 0.0\n", "gpt.yaml").findings,
               Not(left_out("attention-dropout")));
 }
