@@ -19,6 +19,7 @@ constexpr std::string_view kAdapterFlags[] = {"lora", "peft", "adapter", "finetu
 constexpr std::string_view kBitFlags[] = {
     "bits", "quantization_bit", "load_in_4bit", "load_in_8bit", "q_lora", "qlora", "use_qlora"};
 
+/// Flags that state the layers with adapters.
 constexpr std::string_view kTargetKeys[] = {"lora_target_modules", "lora_target",
                                             "target_modules",      "peft_target_modules",
                                             "lora_target_linear",  "trainable"};
@@ -35,6 +36,7 @@ std::string find_rank(std::string_view path) {
   return {};
 }
 
+/// Returns whether a condition asks for adapters, and not for the bits of the weights below them.
 bool names_adapters(std::string_view condition) {
   constexpr std::string_view kBitNames[] = {"q_lora", "qlora", "quant"};
   constexpr std::string_view kAdapterNames[] = {"lora", "peft"};
