@@ -167,6 +167,15 @@ def rows():
     yield "script-quotes.sh", "python pretrain_gpt.py " + "\"$(" * 100000 + "\n", [["check", "script-quotes.sh"]]
     yield "script-loops.sh", "".join("for i in 1 2 3 4 5 6 7 8 9; do\n" for _ in range(20)) + "A=$A$i\n" + (
         "done\n" * 20) + "torchrun pretrain_gpt.py --num-layers $A\n", [["check", "script-loops.sh"]]
+    trainer = "c = SFTConfig(per_device_train_batch_size=2)\n"
+    yield "program-names.py", trainer + "".join(f"t_args.bf16 = q{i}\n" for i in range(45000)), [
+        ["import", "program-names.py", "-o", "out.yaml"]]
+    yield "program-branches.py", trainer + "".join(
+        f"if args.a{i}:\n  t_args.optim = c['a']['b{i}']\n  m = get_peft_model(x)\n" for i in range(12000)), [
+        ["import", "program-branches.py", "-o", "out.yaml"]]
+    yield "program-calls.py", "from nemo.collections import llm\nr = llm.llama3_8b.pretrain_recipe()\n" + "".join(
+        f"x{i} = g(tensor_parallelism=q, context_parallelism=q)\n" for i in range(16000)), [
+        ["import", "program-calls.py", "-o", "out.yaml"]]
     yield "flags.sh", "torchrun pretrain_gpt.py " + "--tensor-model-parallel-size 2 " * 30000, [
         ["check", "flags.sh"]]
     yield "topology.conf", "".join(f"SwitchName=s{i} Nodes=n[{i * 90}-{i * 90 + 89}]\n"

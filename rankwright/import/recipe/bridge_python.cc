@@ -340,7 +340,9 @@ class ProgramReader {
 
   /// Returns the value that any call passes to a parameter of this name; nothing if none is known.
   std::optional<PythonValue> find_passed_value(std::string_view parameter) const {
-    if (!is_dotted_name(parameter) || parameter.find('.') != std::string_view::npos)
+    constexpr int kMaxSearches = 100;  // each reads the whole program
+    if (!is_dotted_name(parameter) || parameter.find('.') != std::string_view::npos ||
+        ++searches_ > kMaxSearches)
       return std::nullopt;
     const std::string argument = fmt::format("{}=", parameter);
     for (std::size_t at = text_.find(argument); at != std::string_view::npos;
@@ -639,7 +641,8 @@ class ProgramReader {
   std::string function_{};      // that is read; empty for the module
   std::map<std::string, std::string, std::less<>> aliases_{};  // of sections
   std::vector<Block> blocks_{};
-  bool adapts_ = false;  // adapters of the usual rank are assumed
+  bool adapts_ = false;       // adapters of the usual rank are assumed
+  mutable int searches_ = 0;  // for what calls pass to parameters
 };
 
 }  // namespace

@@ -61,6 +61,7 @@ class TrainerProgram {
   std::set<std::string, std::less<>> off_{};  // switches that are off by default
   std::set<std::string, std::less<>> parsed_{};
   std::map<std::string, std::string, std::less<>> assigned_{};  // by name, the first value
+  mutable int searches_ = 0, calls_read_ = 0;  // for names, and for what calls pass to parameters
   YamlNode config_{};  // the file that the program loads its settings from, if it is known
 };
 

@@ -121,6 +121,8 @@ std::optional<std::string> TrainerProgram::find_item(const ScriptFlags& flags,
 
 std::string_view TrainerProgram::find_passed(std::string_view parameter) const {
   constexpr std::string_view kDef = "def ";
+  constexpr int kMaxCalls = 64;  // each reads the whole program, and parses it
+  if (++calls_read_ > kMaxCalls) return {};
   for (const PythonStatement& statement : split_statements(code_)) {
     if (!statement.text.starts_with(kDef)) continue;
     const std::size_t open = statement.text.find('(');
@@ -285,7 +287,9 @@ std::optional<std::string> TrainerProgram::resolve(const ScriptFlags& flags,
                                                       name) != std::end(kSwitches);
     return off ? std::optional<std::string>("False") : std::nullopt;
   }
+  constexpr int kMaxSearches = 256;  // each reads the whole program
   const auto statement = assigned_.find(name);
+  if (statement == assigned_.end() && ++searches_ > kMaxSearches) return std::nullopt;
   const std::string_view assigned = statement != assigned_.end()
                                         ? std::string_view(statement->second)
                                         : find_assigned(code_, name);
