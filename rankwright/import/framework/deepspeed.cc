@@ -50,8 +50,8 @@ void read_bucket_size(ForeignReading& r, const YamlNode& node) {
   r.draft.bucket_size = *n < kSmallest ? kOfParameters : i64(*n);
   if (*n < kSmallest)
     report_left_out(r, node,
-                    "a bucket for each parameter: estimated as buckets of 4 M elements, which "
-                    "large parameters have");
+                    "DeepSpeed reduces each parameter by itself with buckets this small: estimated "
+                    "with buckets of 4 M elements");
 }
 
 /// An optimizer in host memory runs PyTorch's Adam instead of DeepSpeed's vectorized one.

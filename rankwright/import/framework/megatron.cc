@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "rankwright/base/format.h"
+#include "rankwright/base/quantity.h"
 #include "rankwright/import/framework/foreign.h"
 #include "rankwright/import/framework/megatron_forks.h"
 #include "rankwright/import/framework/megatron_model.h"
@@ -13,6 +14,7 @@
 #include "rankwright/import/framework/recipes.h"
 #include "rankwright/import/framework/script_report.h"
 #include "rankwright/import/plan/plan_format.h"
+#include "rankwright/import/script/recipe_defaults.h"
 #include "rankwright/import/script/script_flags.h"
 
 namespace rankwright::importer {
@@ -732,43 +734,42 @@ void name_recipe_of(const YamlNode& root, ScriptFlags& flags) {
   const YamlNode* const target = find_path(root, "recipe._target_");
   if (target == nullptr || target->kind != YamlNode::Kind::scalar) return;
   flags.recipe_name = target->scalar.substr(target->scalar.rfind('.') + 1);
-  constexpr std::string_view kEnds[] = {"_pretrain_config", "_finetune_config", "_sft_config",
-                                        "_peft_config"};
-  for (const std::string_view end : kEnds)
-    if (flags.recipe_name.ends_with(end) && flags.map.find("model") == nullptr &&
-        flags.map.find("hf-model-id") == nullptr) {
-      YamlEntry named{*target, *target};
-      named.key.scalar = "model";
-      named.value.scalar = flags.recipe_name.substr(0, flags.recipe_name.size() - end.size());
-      flags.map.entries.push_back(std::move(named));
-      return;
-    }
+  const std::string_view model = find_recipe_model(flags.recipe_name);
+  if (model.empty() || flags.map.find("model") != nullptr ||
+      flags.map.find("hf-model-id") != nullptr)
+    return;
+  YamlEntry named{*target, *target};
+  named.key.scalar = "model";
+  named.value.scalar = model;
+  flags.map.entries.push_back(std::move(named));
 }
 
 /// Leaves the ranks of a program open that are defaults of its options.
 void open_default_ranks(ScriptFlags& program) {
-  constexpr std::string_view kRanks[] = {"nodes", "gpus-per-node"};
-  constexpr i64 kMost = 1 << 16;
-  const auto is_rank = [&](const auto& one) {
-    return std::find(std::begin(kRanks), std::end(kRanks), one.flag) != std::end(kRanks);
+  struct Rank {
+    std::string_view flag, setting;
   };
-  const auto open = std::find_if(program.defaults.begin(), program.defaults.end(), is_rank);
+  constexpr Rank kNodes{"nodes", "trainer.num_nodes"}, kGpus{"gpus-per-node", "trainer.devices"};
+  constexpr i64 kMost = 1 << 16;
+  const auto open = std::find_if(
+      program.defaults.begin(), program.defaults.end(),
+      [&](const auto& one) { return one.flag == kNodes.flag || one.flag == kGpus.flag; });
   if (open == program.defaults.end() || program.open_ranks) return;
-  ScriptFlags::OpenRanks ranks{.variable = open->variable};
-  const auto take = [&](const char* rank) -> std::optional<i64> {
+  const auto states = [](const YamlEntry& entry, const Rank& rank) {
+    return entry.key.scalar == rank.setting || name_flag(entry.key.scalar) == rank.flag;
+  };
+  const auto find = [&](const Rank& rank) -> std::optional<i64> {
     for (const YamlEntry& entry : program.map.entries)
-      if (name_flag(entry.key.scalar) == rank || entry.key.scalar == rank ||
-          (entry.key.scalar == "trainer.num_nodes" && std::string_view(rank) == "nodes") ||
-          (entry.key.scalar == "trainer.devices" && std::string_view(rank) == "gpus-per-node"))
-        if (const Result<i64> n = parse_count(entry.value.scalar, 1); n && *n <= kMost) return *n;
+      if (const Result<i64> n = parse_count(entry.value.scalar, 1);
+          states(entry, rank) && n && *n <= kMost)
+        return *n;
     return std::nullopt;
   };
-  ranks.nodes = take("nodes");
-  ranks.gpus = take("gpus-per-node");
+  const ScriptFlags::OpenRanks ranks{
+      .nodes = find(kNodes), .gpus = find(kGpus), .variable = open->variable};
   if (!ranks.nodes || !ranks.gpus) return;
-  std::erase_if(program.map.entries, [](const YamlEntry& entry) {
-    return entry.key.scalar == "nodes" || entry.key.scalar == "trainer.num_nodes" ||
-           entry.key.scalar == "gpus-per-node" || entry.key.scalar == "trainer.devices";
+  std::erase_if(program.map.entries, [&](const YamlEntry& entry) {
+    return states(entry, kNodes) || states(entry, kGpus);
   });
   program.open_ranks = ranks;
 }

@@ -13,6 +13,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/base/trim.h"
 #include "rankwright/import/framework/recipes.h"
+#include "rankwright/import/script/recipe_defaults.h"
 #include "rankwright/import/script/script_flags.h"
 #include "rankwright/import/syntax/lines.h"
 #include "rankwright/import/syntax/python_calls.h"
@@ -30,10 +31,6 @@ constexpr std::string_view kSections[] = {
 /// The functions of a module of NeMo that make a recipe, also as arguments of `partial`.
 constexpr std::string_view kPretrain = ".pretrain_recipe(", kFinetune = ".finetune_recipe(";
 constexpr std::string_view kPartial = "partial(", kPretrainPart = ".pretrain_recipe,";
-
-/// The ends of the names of Megatron-Bridge's recipes ("llama3_8b_pretrain_config").
-constexpr std::string_view kBridgeRecipes[] = {"_pretrain_config", "_finetune_config",
-                                               "_sft_config", "_peft_config"};
 
 /// An argument of such a function, and the setting that it states.
 struct RecipeArgument {
@@ -479,9 +476,8 @@ class ProgramReader {
       return read_nemo_recipe(one.value, value);
     const std::string_view callee = find_callee(one.value);
     const std::string_view name = callee.substr(callee.rfind('.') + 1);
-    for (const std::string_view end : kBridgeRecipes)
-      if (name.ends_with(end) && !name.starts_with('_') && !returned_.contains(name))
-        return read_bridge_recipe(name, end, one.value, value);
+    if (!find_recipe_model(name).empty() && !name.starts_with('_') && !returned_.contains(name))
+      return read_bridge_recipe(name, one.value, value);
     if (one.value.starts_with('{') && one.name.find("kwargs") != std::string_view::npos)
       put_arguments(read_pairs(one.value.substr(1)), value);
     if (!callee.empty()) {
@@ -505,13 +501,12 @@ class ProgramReader {
                   place);
   }
 
-  /// Reads the arguments of "llama3_8b_pretrain_config(...)", whose name has this end.
-  void read_bridge_recipe(std::string_view name, std::string_view end, std::string_view call,
-                          const YamlNode& place) {
+  /// Reads the arguments of "llama3_8b_pretrain_config(...)".
+  void read_bridge_recipe(std::string_view name, std::string_view call, const YamlNode& place) {
     constexpr std::string_view kUsualRank = "32";  // of Megatron-Bridge's recipes for adapters
     if (!flags_.recipe_name.empty()) return;
     flags_.recipe_name = name;
-    put_text("model.hf_model_id", std::string(name.substr(0, name.size() - end.size())), place);
+    put_text("model.hf_model_id", std::string(find_recipe_model(name)), place);
     if (name.ends_with("_peft_config")) put_text("lora_rank", std::string(kUsualRank), place);
     put_arguments(read_arguments(call), place);
   }

@@ -175,7 +175,8 @@ ScriptFlags read_experiment(const ShellCommand& command, const ShellInput& input
   if (words["dtype"].starts_with("fp8")) put("mixed_precision", "bf16_with_" + words["dtype"]);
   flags.recipe_name = model + "_" + task + "_config";
   findings.push_back(make_assumption(
-      "what the options leave out is as in the recipe for any GPU: that for one type may differ",
+      "options that are not given are those of the recipe for any GPU; the recipe for this GPU may "
+      "differ",
       "state the degrees and batches as options", {.file = input.file}));
   return flags;
 }

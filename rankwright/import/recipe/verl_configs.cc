@@ -140,9 +140,9 @@ void add_checkout_defaults(ScriptFlags& flags, const ShellInput& input, Diagnost
       flags.hydra_config = place;
       flags.hydra_config.scalar = std::string(above) + name;
       flags.map = merge_hydra_config(flags, input, findings);
-      findings.push_back(
-          make_assumption(fmt::format("what the script leaves out is as in {}", name), {},
-                          location(place, input.file)));
+      findings.push_back(make_assumption(
+          fmt::format("settings that the script does not state are those of {}", name), {},
+          location(place, input.file)));
       return;
     }
   }

@@ -47,6 +47,13 @@ std::string_view take_word(std::string_view& text) {
 
 }  // namespace
 
+std::string_view find_recipe_model(std::string_view recipe) {
+  for (const std::string_view end :
+       {"_pretrain_config", "_finetune_config", "_sft_config", "_peft_config"})
+    if (recipe.ends_with(end)) return recipe.substr(0, recipe.size() - end.size());
+  return {};
+}
+
 RecipeDefaults find_recipe_defaults(std::string_view name) {
   constexpr std::string_view kRevision = " at ";
   RecipeDefaults found;

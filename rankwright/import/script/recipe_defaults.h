@@ -14,6 +14,10 @@ struct RecipeDefaults {
   std::vector<std::pair<std::string_view, std::string_view>> settings{};  // empty if not known
 };
 
+/// Returns the model in the name of a recipe of Megatron-Bridge: "llama3_8b" of
+/// "llama3_8b_pretrain_config". Empty for other names.
+std::string_view find_recipe_model(std::string_view recipe);
+
 /// Returns the settings of a recipe: "llama3_8b_pretrain_config", "llama3_8b.finetune_recipe.lora".
 RecipeDefaults find_recipe_defaults(std::string_view name);
 

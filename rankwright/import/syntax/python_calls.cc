@@ -63,6 +63,22 @@ std::string_view find_python_call(std::string_view code, std::string_view name) 
   return at == std::string_view::npos ? std::string_view() : code.substr(at + 1, kLongest);
 }
 
+std::vector<PythonArgument> list_map_items(std::string_view map) {
+  constexpr std::string_view kDict = "dict(", kQuotes = "\"'";
+  if (map.starts_with(kDict)) return list_named_arguments(map.substr(kDict.size()));
+  std::vector<PythonArgument> items;
+  if (!map.starts_with('{')) return items;
+  for (const std::string_view item : split_arguments(map.substr(1))) {
+    const std::size_t colon = item.find(':');
+    if (colon == std::string_view::npos) continue;
+    const std::string_view key = trim(item.substr(0, colon));
+    const bool quoted =
+        key.size() > 1 && kQuotes.find(key.front()) != kQuotes.npos && key.back() == key.front();
+    if (quoted) items.push_back({key.substr(1, key.size() - 2), trim(item.substr(colon + 1))});
+  }
+  return items;
+}
+
 std::string read_names(std::string_view list) {
   std::string names;
   if (list.find_first_of("\"'") == std::string_view::npos) return names;

@@ -24,6 +24,10 @@ std::string_view find_argument(const std::vector<PythonArgument>& arguments, std
 /// Returns the text behind the bracket of the first call of `name`; empty if there is none.
 std::string_view find_python_call(std::string_view code, std::string_view name);
 
+/// Returns the items of `{"a": 1}` or `dict(a=1)`, by their names without quotes; nothing for other
+/// expressions.
+std::vector<PythonArgument> list_map_items(std::string_view map);
+
 /// Joins the names of a list: `["q_proj", "v_proj"]`. Empty if it is another expression.
 std::string read_names(std::string_view list);
 

@@ -86,11 +86,11 @@ void CodeSettings::add_arguments() {
       add_resolved(key, find_argument(lengths, key), added);
   }
   if (const ArgumentsClass* const row = find_arguments_class(program_.code())) {
-    const std::vector<PythonArgument> arguments =
-        list_named_arguments(find_python_call(program_.code(), row->name));
+    const std::string_view call = find_python_call(program_.code(), row->name);
+    const std::vector<PythonArgument> arguments = list_named_arguments(call);
     for (const ForeignKey& known : fine_tuning_keys())
       add_resolved(known.path, find_argument(arguments, known.path), added);
-    add_collected(find_python_call(program_.code(), row->name), added);
+    add_collected(call, added);
   }
   add_method();
   add_tokenized_length(added);
@@ -166,7 +166,6 @@ bool CodeSettings::states_map(std::string_view name) const {
 }
 
 void CodeSettings::add_collected(std::string_view call_text, std::vector<std::string>& added) {
-  constexpr std::string_view kDict = "dict(";
   std::vector<std::string_view> passed;
   for (const std::string_view one : split_arguments(call_text))
     if (one.starts_with("**") && states_map(trim(one.substr(2))))
@@ -178,21 +177,12 @@ void CodeSettings::add_collected(std::string_view call_text, std::vector<std::st
     if (!has_part(lower(one.name.substr(0, kLongestLabel)), kCollections) &&
         !has_part(one.value, kArgumentKeys))
       continue;
-    const bool call = one.value.starts_with(kDict);
-    if (!call && !one.value.starts_with('{')) continue;
-    for (const std::string_view item : split_arguments(one.value.substr(call ? kDict.size() : 1))) {
-      PythonArgument pair = parse_argument(item);
-      const std::size_t colon = item.find(':');
-      if (!call && colon != std::string_view::npos)
-        pair = {trim(item.substr(0, colon)), trim(item.substr(colon + 1))};
-      const std::string key = call ? std::string(pair.name) : read_literal(pair.name).value_or("");
-      if (has_row(fine_tuning_keys(), key)) add_resolved(key, pair.value, added);
-    }
+    for (const PythonArgument& item : list_map_items(one.value))
+      if (has_row(fine_tuning_keys(), item.name)) add_resolved(item.name, item.value, added);
   }
 }
 
 std::vector<PythonArgument> CodeSettings::list_call_arguments(std::string_view name) const {
-  constexpr std::string_view kDict = "dict(";
   const std::string_view call = find_python_call(program_.code(), name);
   std::vector<PythonArgument> all = list_named_arguments(call);
   for (const std::string_view one : split_arguments(call)) {
@@ -200,19 +190,8 @@ std::vector<PythonArgument> CodeSettings::list_call_arguments(std::string_view n
     for (const PythonStatement& statement : statements_) {
       const PythonArgument made = parse_argument(statement.text);
       if (made.name != trim(one.substr(2))) continue;
-      if (made.value.starts_with(kDict)) {
-        const std::vector<PythonArgument> more =
-            list_named_arguments(made.value.substr(kDict.size()));
-        all.insert(all.end(), more.begin(), more.end());
-      } else if (made.value.starts_with('{')) {
-        for (const std::string_view item : split_arguments(made.value.substr(1))) {
-          const std::size_t colon = std::min(item.find(':'), item.size());
-          std::string_view key = trim(item.substr(0, colon));
-          if (key.size() < 2 || colon == item.size()) continue;
-          key = key.substr(1, key.size() - 2);  // without quotes
-          all.push_back({key, trim(item.substr(colon + 1))});
-        }
-      }
+      const std::vector<PythonArgument> items = list_map_items(made.value);
+      all.insert(all.end(), items.begin(), items.end());
       break;
     }
   }

@@ -180,9 +180,10 @@ void add_dotted_overrides(ScriptFlags& flags, std::string_view text, const Shell
     if (added.size() < 8) added.push_back(make_excerpt(path));
   }
   if (!added.empty())
-    plan.findings.push_back(make_assumption(
-        fmt::format("settings of the program by their last names: {}", fmt::join(added, ", ")), "",
-        {.file = plan.name}));
+    plan.findings.push_back(
+        make_assumption(fmt::format("overrides are read by the last part of their names: {}",
+                                    fmt::join(added, ", ")),
+                        "", {.file = plan.name}));
 }
 
 /// Adds the adapters that a file states, as BELLE's programs take them: `--lora_config lora.json`.

@@ -36,21 +36,6 @@ std::string_view unwrap_cast(std::string_view expression) {
   return expression;
 }
 
-/// Returns the value of a key of `{"a": 1}` or `dict(a=1)`; empty if it has none.
-std::string_view find_dict_item(std::string_view map, std::string_view key) {
-  const bool call = !map.starts_with('{');
-  for (const std::string_view item : split_arguments(map.substr(call ? map.find('(') + 1 : 1))) {
-    if (call) {
-      if (const PythonArgument one = parse_argument(item); one.name == key) return one.value;
-      continue;
-    }
-    const std::size_t colon = item.find(':');
-    if (colon != std::string_view::npos && read_literal(trim(item.substr(0, colon))) == key)
-      return trim(item.substr(colon + 1));
-  }
-  return {};
-}
-
 /// The formats of PyTorch, as flags name them.
 struct TorchFormat {
   std::string_view expression, word;
@@ -95,7 +80,7 @@ std::optional<std::string> TrainerProgram::find_item(const ScriptFlags& flags,
     const std::string_view made =
         statement == assigned_.end() ? std::string_view() : std::string_view(statement->second);
     if (made.starts_with('{') || made.starts_with(kDict)) {
-      const std::string_view value = find_dict_item(made, path.front());
+      const std::string_view value = find_argument(list_map_items(made), path.front());
       if (path.size() == 1 && !value.empty()) return resolve(flags, value, depth - 1);
       break;
     }
