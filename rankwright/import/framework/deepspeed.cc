@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "rankwright/base/format.h"
+#include "rankwright/base/quantity.h"
 #include "rankwright/import/framework/foreign.h"
 #include "rankwright/import/plan/plan_format.h"
 #include "rankwright/import/syntax/file.h"

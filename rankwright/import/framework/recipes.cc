@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "rankwright/base/format.h"
+#include "rankwright/base/quantity.h"
 #include "rankwright/import/framework/script_report.h"
 #include "rankwright/import/syntax/lines.h"
 

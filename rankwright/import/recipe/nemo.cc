@@ -8,6 +8,7 @@
 #include "rankwright/base/quantity.h"
 #include "rankwright/import/framework/recipe_script.h"
 #include "rankwright/import/framework/recipes.h"
+#include "rankwright/import/framework/script_report.h"
 #include "rankwright/import/plan/plan_format.h"
 #include "rankwright/import/recipe/nemo_rl_configs.h"
 #include "rankwright/import/recipe/pretraining_parts.h"

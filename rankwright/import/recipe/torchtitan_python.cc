@@ -14,6 +14,7 @@
 #include "rankwright/import/framework/torchtitan.h"
 #include "rankwright/import/framework/torchtitan_facts.h"
 #include "rankwright/import/plan/plan_format.h"
+#include "rankwright/import/syntax/lines.h"
 #include "rankwright/import/syntax/python_text.h"
 
 namespace rankwright::importer {
